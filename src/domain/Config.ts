@@ -1,0 +1,18 @@
+/** Options of a session that a client can show and set: always the complete list, each with a valid value (CFG-01). */
+import * as Schema from "effect/Schema"
+
+export const ConfigChoice = Schema.Struct({
+  value: Schema.String,
+  name: Schema.String,
+  description: Schema.optionalKey(Schema.String)
+})
+
+export const ConfigOption = Schema.Struct({
+  id: Schema.String,
+  name: Schema.String,
+  description: Schema.optionalKey(Schema.String),
+  category: Schema.optionalKey(Schema.String),
+  currentValue: Schema.String,
+  options: Schema.Array(ConfigChoice)
+})
+export type ConfigOption = typeof ConfigOption.Type

@@ -1,0 +1,99 @@
+/**
+ * What a session tells the world, free of any protocol version. One pure function per version turns an event into
+ * updates, live and on replay alike, so the two cannot drift (design §4).
+ */
+import * as Schema from "effect/Schema"
+import { Content } from "./Content.ts"
+import { ConfigOption } from "./Config.ts"
+import { ExecutionMode } from "./ExecutionMode.ts"
+import { MessageId, ToolCallId } from "./Ids.ts"
+import { ToolCall, ToolCallPatch } from "./Tool.ts"
+
+export const PlanEntry = Schema.Struct({
+  content: Schema.String,
+  priority: Schema.Literals(["high", "medium", "low"]),
+  status: Schema.Literals(["pending", "in_progress", "completed"])
+})
+export type PlanEntry = typeof PlanEntry.Type
+
+export const CommandInfo = Schema.Struct({
+  name: Schema.String,
+  description: Schema.String,
+  hint: Schema.optionalKey(Schema.String)
+})
+
+export const UserMessage = Schema.TaggedStruct("UserMessage", {
+  messageId: MessageId,
+  content: Schema.Array(Content)
+})
+export const TextDelta = Schema.TaggedStruct("TextDelta", { messageId: MessageId, text: Schema.String })
+export const ThoughtDelta = Schema.TaggedStruct("ThoughtDelta", { messageId: MessageId, text: Schema.String })
+export const ToolCallStarted = Schema.TaggedStruct("ToolCallStarted", { call: ToolCall })
+export const ToolCallUpdated = Schema.TaggedStruct("ToolCallUpdated", { id: ToolCallId, patch: ToolCallPatch })
+/** The complete list, every time (PLN-01). */
+export const PlanUpdated = Schema.TaggedStruct("PlanUpdated", { entries: Schema.Array(PlanEntry) })
+/** `used` and `size` are tokens of the context window; `cost` is the session's sum so far in US dollars. */
+export const UsageUpdated = Schema.TaggedStruct("UsageUpdated", {
+  used: Schema.Int,
+  size: Schema.Int,
+  cost: Schema.optionalKey(Schema.Finite)
+})
+/** `updatedAt` is RFC 3339. */
+export const InfoUpdated = Schema.TaggedStruct("InfoUpdated", {
+  title: Schema.optionalKey(Schema.String),
+  updatedAt: Schema.optionalKey(Schema.String)
+})
+
+/** Told and kept: these replay. */
+export const StoredEvent = Schema.Union([
+  UserMessage,
+  TextDelta,
+  ThoughtDelta,
+  ToolCallStarted,
+  ToolCallUpdated,
+  PlanUpdated,
+  UsageUpdated,
+  InfoUpdated
+])
+export type StoredEvent = typeof StoredEvent.Type
+
+/** Output of a running call; the final `ToolCallUpdated` supersedes it. */
+export interface ToolCallProgress {
+  readonly _tag: "ToolCallProgress"
+  readonly id: ToolCallId
+  readonly patch: ToolCallPatch
+}
+export interface ModeChanged {
+  readonly _tag: "ModeChanged"
+  readonly mode: ExecutionMode
+}
+export interface ConfigChanged {
+  readonly _tag: "ConfigChanged"
+  readonly options: ReadonlyArray<ConfigOption>
+}
+export interface CommandsChanged {
+  readonly _tag: "CommandsChanged"
+  readonly commands: ReadonlyArray<typeof CommandInfo.Type>
+}
+/** Never carries information that is needed (TRN-13), and is not replayed (SES-09). */
+export interface Notice {
+  readonly _tag: "Notice"
+  readonly severity: "info" | "warning" | "error"
+  readonly title: string
+  readonly description?: string
+}
+
+/** Told and forgotten: a load sends the present state instead. */
+export type TransientEvent = ToolCallProgress | ModeChanged | ConfigChanged | CommandsChanged | Notice
+
+export type Event = StoredEvent | TransientEvent
+
+const transient: ReadonlySet<Event["_tag"]> = new Set<TransientEvent["_tag"]>([
+  "ToolCallProgress",
+  "ModeChanged",
+  "ConfigChanged",
+  "CommandsChanged",
+  "Notice"
+])
+
+export const isStored = (event: Event): event is StoredEvent => !transient.has(event._tag)

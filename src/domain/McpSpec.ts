@@ -1,0 +1,22 @@
+/** A description of an MCP server. Values that may hold secrets are redacted from the moment they are decoded (MCP-08). */
+import type * as Redacted from "effect/Redacted"
+
+export interface Pair {
+  readonly name: string
+  readonly value: Redacted.Redacted<string>
+}
+
+export type McpSpec =
+  | {
+      readonly _tag: "Stdio"
+      readonly name: string
+      readonly command: string
+      readonly args: ReadonlyArray<string>
+      readonly env: ReadonlyArray<Pair>
+    }
+  | {
+      readonly _tag: "Http"
+      readonly name: string
+      readonly url: string
+      readonly headers: ReadonlyArray<Pair>
+    }

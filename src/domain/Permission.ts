@@ -1,0 +1,47 @@
+/** What a tool call wants to touch, the question that follows from it, and what a person can answer. */
+import * as Schema from "effect/Schema"
+import { SessionId, ToolCallId } from "./Ids.ts"
+import { ToolCallPatch } from "./Tool.ts"
+
+/** What must be allowed before a call runs. Paths are absolute; `outside` lists those outside the workspace roots. */
+export type Access =
+  | { readonly _tag: "None" }
+  | { readonly _tag: "Read"; readonly paths: ReadonlyArray<string>; readonly outside: ReadonlyArray<string> }
+  | { readonly _tag: "Edit"; readonly paths: ReadonlyArray<string>; readonly outside: ReadonlyArray<string> }
+  | { readonly _tag: "Execute"; readonly command: string; readonly cwd: string }
+  | { readonly _tag: "Mcp"; readonly server: string; readonly tool: string }
+
+export const OptionKind = Schema.Literals(["allow_once", "allow_always", "reject_once", "reject_always"])
+export type OptionKind = typeof OptionKind.Type
+
+export interface PermissionOption {
+  readonly id: string
+  readonly name: string
+  readonly kind: OptionKind
+}
+
+/** `call` refers to a tool call that was announced before (PRM-02); `patch` is what a person needs to judge it. */
+export interface Question {
+  readonly sessionId: SessionId
+  readonly call: { readonly id: ToolCallId; readonly patch: ToolCallPatch }
+  readonly options: ReadonlyArray<PermissionOption>
+}
+
+/** Anything that is not an offered option is no approval (PRM-03); `Unanswered` covers errors and malformed answers. */
+export type Answer =
+  | { readonly _tag: "Selected"; readonly optionId: string; readonly message?: string }
+  | { readonly _tag: "Cancelled" }
+  | { readonly _tag: "Unanswered"; readonly reason: string }
+
+/** Why a call may run or not. `reason` is told to the model and shown in the failed call. */
+export type Decision =
+  | { readonly _tag: "Allowed" }
+  | { readonly _tag: "Denied"; readonly reason: string }
+
+/** An "always" answer, remembered for the session: one exact subject of one kind of access. */
+export const Grant = Schema.Struct({
+  verdict: Schema.Literals(["allow", "reject"]),
+  access: Schema.Literals(["Edit", "Execute", "Mcp", "Read"]),
+  subject: Schema.String
+})
+export type Grant = typeof Grant.Type

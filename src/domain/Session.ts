@@ -1,0 +1,35 @@
+/** A session is its log. The record is what a list needs; everything else is a fold over entries. */
+import * as Schema from "effect/Schema"
+import { StoredEvent } from "./Event.ts"
+import { ExecutionMode } from "./ExecutionMode.ts"
+import { HarnessId } from "./Harness.ts"
+import { SessionId } from "./Ids.ts"
+import { Grant } from "./Permission.ts"
+import { Outcome } from "./Turn.ts"
+
+/** Times are RFC 3339. `cwd` is absolute and fixed for the life of the session (SES-02). */
+export const SessionRecord = Schema.Struct({
+  id: SessionId,
+  cwd: Schema.String,
+  harness: HarnessId,
+  title: Schema.optionalKey(Schema.String),
+  parent: Schema.optionalKey(SessionId),
+  createdAt: Schema.String,
+  updatedAt: Schema.String
+})
+export type SessionRecord = typeof SessionRecord.Type
+
+/** Messages added to what the model sees, encoded as `effect/ai` prompt messages; opaque here. */
+export const ContextAppended = Schema.TaggedStruct("ContextAppended", { messages: Schema.Array(Schema.Json) })
+/** A choice of the user that must survive a reload. Absent keys are unchanged. */
+export const Configured = Schema.TaggedStruct("Configured", {
+  mode: Schema.optionalKey(ExecutionMode),
+  model: Schema.optionalKey(Schema.String),
+  effort: Schema.optionalKey(Schema.String)
+})
+export const Granted = Schema.TaggedStruct("Granted", { grant: Grant })
+export const TurnStarted = Schema.TaggedStruct("TurnStarted", {})
+export const TurnEnded = Schema.TaggedStruct("TurnEnded", { outcome: Outcome })
+
+export const Entry = Schema.Union([StoredEvent, ContextAppended, Configured, Granted, TurnStarted, TurnEnded])
+export type Entry = typeof Entry.Type

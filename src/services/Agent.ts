@@ -1,0 +1,99 @@
+/** The facade that every surface calls: version-free intents of one connection. */
+import * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
+import type * as Redacted from "effect/Redacted"
+import type * as Scope from "effect/Scope"
+import type { ConfigOption } from "../domain/Config.ts"
+import type { Content } from "../domain/Content.ts"
+import type { ExecutionMode, ModeDescription } from "../domain/ExecutionMode.ts"
+import type { AuthRequired, Busy, InvalidInput, SessionNotFound, StoreFailed } from "../domain/Failure.ts"
+import type { Harness } from "../domain/Harness.ts"
+import type { SessionId } from "../domain/Ids.ts"
+import type { McpSpec } from "../domain/McpSpec.ts"
+import type { Outcome } from "../domain/Turn.ts"
+import type { AuthMethod } from "./Auth.ts"
+import type { Editor } from "./Editor.ts"
+import type { SessionFilter, SessionPage } from "./SessionStore.ts"
+
+/** Where a session works. Paths are absolute. */
+export interface Place {
+  readonly cwd: string
+  readonly additionalDirectories: ReadonlyArray<string>
+  readonly mcpServers: ReadonlyArray<McpSpec>
+}
+
+/** What a client may ask for beside the place (`_meta` of `session/new`). */
+export interface SessionWishes {
+  readonly harness?: string
+  readonly model?: string
+  readonly effort?: string
+  readonly mode?: ExecutionMode
+  readonly rules?: string
+  readonly systemPrompt?: string
+}
+
+/** What `new`, `load`, `resume` and `fork` answer. */
+export interface SessionSnapshot {
+  readonly sessionId: SessionId
+  readonly mode: ExecutionMode
+  readonly modes: ReadonlyArray<ModeDescription>
+  readonly options: ReadonlyArray<ConfigOption>
+}
+
+/** What `initialize` advertises; derived from what is installed. */
+export interface AgentDescription {
+  readonly authMethods: ReadonlyArray<AuthMethod>
+  readonly harnesses: ReadonlyArray<Harness>
+  /** Some model that can be chosen takes images. */
+  readonly image: boolean
+  readonly mcpHttp: boolean
+}
+
+type Open = AuthRequired | InvalidInput | SessionNotFound | StoreFailed
+
+/** The intents of one connection. Sessions that it opens attach its editor as a view. */
+export interface AgentConnection {
+  readonly describe: Effect.Effect<AgentDescription>
+  readonly authenticate: (
+    methodId: string,
+    token: Redacted.Redacted<string> | undefined
+  ) => Effect.Effect<void, AuthRequired | InvalidInput>
+  readonly logout: Effect.Effect<void>
+  readonly newSession: (place: Place, wishes: SessionWishes) => Effect.Effect<SessionSnapshot, Open>
+  /** Tells the whole history to this connection's editor, then the present state, then answers (SES-06, SES-07). */
+  readonly loadSession: (id: SessionId, place: Place, wishes: SessionWishes) => Effect.Effect<SessionSnapshot, Open>
+  /** Restores the context without telling the history (SES-10). */
+  readonly resumeSession: (id: SessionId, place: Place, wishes: SessionWishes) => Effect.Effect<SessionSnapshot, Open>
+  readonly forkSession: (id: SessionId, place: Place) => Effect.Effect<SessionSnapshot, Open>
+  readonly listSessions: (filter: SessionFilter) => Effect.Effect<SessionPage, InvalidInput | StoreFailed>
+  /** Cancels what runs, frees what the session holds; it stays loadable (SES-18). */
+  readonly closeSession: (id: SessionId) => Effect.Effect<void, SessionNotFound>
+  readonly deleteSession: (id: SessionId) => Effect.Effect<void, StoreFailed>
+  /** Waits for the turn. A second prompt on a busy session queues. Interruption cancels this turn. */
+  readonly prompt: (
+    id: SessionId,
+    content: ReadonlyArray<Content>
+  ) => Effect.Effect<Outcome, SessionNotFound | InvalidInput | Busy | StoreFailed>
+  /** Ends the open questions, then the running turn; harmless on an idle or unknown session (CAN-05). */
+  readonly cancel: (id: SessionId) => Effect.Effect<void>
+  readonly setMode: (id: SessionId, modeId: string) => Effect.Effect<void, SessionNotFound | InvalidInput | StoreFailed>
+  readonly setOption: (
+    id: SessionId,
+    optionId: string,
+    value: string
+  ) => Effect.Effect<ReadonlyArray<ConfigOption>, SessionNotFound | InvalidInput | StoreFailed>
+  /** Tells the state that follows the answer of `session/new`: commands, mode and options (SES-05). */
+  readonly announce: (id: SessionId) => Effect.Effect<void>
+}
+
+/** `ceiling` is the highest mode of the transport. */
+export interface ConnectOptions {
+  readonly ceiling: ExecutionMode
+}
+
+export interface AgentShape {
+  /** The scope is the connection: when it closes, its views leave and its turns are cancelled. */
+  readonly connect: (editor: Editor, options: ConnectOptions) => Effect.Effect<AgentConnection, never, Scope.Scope>
+}
+
+export class Agent extends Context.Service<Agent, AgentShape>()("super-pi/Agent") {}

@@ -1,0 +1,28 @@
+/** Who may use this agent, and how one signs in. */
+import * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
+import type * as Redacted from "effect/Redacted"
+import type { AuthRequired, InvalidInput } from "../domain/Failure.ts"
+
+export interface AuthMethod {
+  readonly id: string
+  readonly name: string
+  readonly description: string
+  /** Present for a method that runs this program in a terminal, with these arguments. */
+  readonly terminal?: { readonly args: ReadonlyArray<string> }
+}
+
+export interface AuthShape {
+  /** What `initialize` lists: never empty while something could be refused for want of a sign-in (AUT-08). */
+  readonly methods: Effect.Effect<ReadonlyArray<AuthMethod>>
+  /** Fails while a gateway token is required and none was accepted, or while no provider has a key. */
+  readonly require: Effect.Effect<void, AuthRequired>
+  readonly authenticate: (
+    methodId: string,
+    token: Redacted.Redacted<string> | undefined
+  ) => Effect.Effect<void, AuthRequired | InvalidInput>
+  /** Forgets the accepted gateway token; provider keys stay (S2). */
+  readonly logout: Effect.Effect<void>
+}
+
+export class Auth extends Context.Service<Auth, AuthShape>()("super-pi/Auth") {}

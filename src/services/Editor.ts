@@ -1,0 +1,23 @@
+/** The port to one editor: what a session may tell it and ask of it. A version adapter provides it per connection. */
+import type * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import type { EditorCapabilities } from "../domain/Capability.ts"
+import type { Event } from "../domain/Event.ts"
+import type { SessionId } from "../domain/Ids.ts"
+import type { Answer, Question } from "../domain/Permission.ts"
+
+/** The editor answered with an error, or went away. `notFound`: it says that there is no such file (FS-04). */
+export class EditorFailed extends Schema.TaggedError<EditorFailed>()("EditorFailed", {
+  notFound: Schema.Boolean,
+  message: Schema.String
+}) {}
+
+export interface Editor {
+  readonly capabilities: EditorCapabilities
+  /** Tells one event. Suspends while the connection's queue is full; does nothing once the connection is gone. */
+  readonly emit: (sessionId: SessionId, event: Event) => Effect.Effect<void>
+  /** Asks a person. Interruption withdraws the question (CAN-08). Without a time limit (PRM-05). */
+  readonly ask: (question: Question) => Effect.Effect<Answer>
+  /** The text of a file as the editor shows it, unsaved changes included. Call only if `capabilities.readTextFile`. */
+  readonly readTextFile: (sessionId: SessionId, path: string) => Effect.Effect<string, EditorFailed>
+}

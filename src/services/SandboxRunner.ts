@@ -1,0 +1,37 @@
+/** The only way to run a command. */
+import * as Context from "effect/Context"
+import type * as Duration from "effect/Duration"
+import type * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+
+/** A line for `bash -c`. `cwd` is absolute; `spill` is the absolute path of a file for output that is too long to keep. */
+export interface ShellCommand {
+  readonly command: string
+  readonly cwd: string
+  readonly timeout: Duration.Duration
+  readonly spill: string
+  /** Sees decoded output as it comes, stdout and stderr interleaved; back-pressure reaches the command. */
+  readonly onOutput: (text: string) => Effect.Effect<void>
+}
+
+export interface CommandResult {
+  /** `signal` is a name such as `SIGKILL`. */
+  readonly exit: { readonly _tag: "Code"; readonly code: number } | { readonly _tag: "Signal"; readonly signal: string }
+  readonly timedOut: boolean
+  /** Head and tail, with control sequences removed and a note where the middle was left out. */
+  readonly output: string
+  /** The spill file, if the output did not fit. */
+  readonly spilled: string | undefined
+  readonly bytes: number
+  readonly duration: Duration.Duration
+}
+
+/** The command could not be started. */
+export class CommandFailed extends Schema.TaggedError<CommandFailed>()("CommandFailed", { message: Schema.String }) {}
+
+export interface SandboxRunnerShape {
+  /** Interruption ends the whole process group: TERM, then KILL. */
+  readonly run: (command: ShellCommand) => Effect.Effect<CommandResult, CommandFailed>
+}
+
+export class SandboxRunner extends Context.Service<SandboxRunner, SandboxRunnerShape>()("super-pi/SandboxRunner") {}

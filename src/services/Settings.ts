@@ -1,0 +1,67 @@
+/** What a person configured: `config.toml`, then environment, then flags; the later one wins. */
+import * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
+import type * as Redacted from "effect/Redacted"
+import type { ExecutionMode } from "../domain/ExecutionMode.ts"
+
+export type ProviderKind = "anthropic" | "openai" | "google" | "openai-compatible"
+
+export interface ProviderSettings {
+  /** The part before the slash in a model id. */
+  readonly name: string
+  readonly kind: ProviderKind
+  readonly baseUrl?: string
+  /** Absent for a local endpoint that wants none. */
+  readonly apiKey?: Redacted.Redacted<string>
+  /** Models that the file names; merged with the built-in catalogue of known models of that kind. */
+  readonly models: ReadonlyArray<ModelSettings>
+}
+
+export interface ModelSettings {
+  readonly id: string
+  readonly contextWindow?: number
+  readonly image?: boolean
+  readonly efforts?: ReadonlyArray<string>
+}
+
+export interface PermissionSettings {
+  /** Rules as written, such as `Bash(git status)`. */
+  readonly allow: ReadonlyArray<string>
+  readonly ask: ReadonlyArray<string>
+  readonly deny: ReadonlyArray<string>
+}
+
+export type FsDelegation = "unsaved_only" | "never" | "always"
+
+export interface SettingsValue {
+  /** `provider/model`, from `--model` or `[models] default`. */
+  readonly defaultModel?: string
+  readonly providers: ReadonlyArray<ProviderSettings>
+  readonly fsDelegation: FsDelegation
+  readonly permission: PermissionSettings
+  /** Highest mode of a transport that is not stdio. */
+  readonly remoteCeiling: ExecutionMode
+  /** Whether a client has to authenticate with a gateway token before it may open sessions. */
+  readonly authRequired: boolean
+  /** `SUPER_PI_GATEWAY_TOKEN`. */
+  readonly gatewayToken?: Redacted.Redacted<string>
+  /** `--always-approve`: the mode of new sessions. */
+  readonly alwaysApprove: boolean
+  /** What was wrong in the file, each naming the field and the remedy; shown on stderr, never fatal. */
+  readonly warnings: ReadonlyArray<string>
+}
+
+/** What the command line said. */
+export interface Flags {
+  readonly model?: string
+  readonly alwaysApprove: boolean
+}
+
+export interface SettingsShape {
+  /** `SUPERCHARGE_HOME`, else `~/.supercharge`; absolute. */
+  readonly home: string
+  /** Read anew when the file changed, so that a key added in a terminal is there for the next session. */
+  readonly current: Effect.Effect<SettingsValue>
+}
+
+export class Settings extends Context.Service<Settings, SettingsShape>()("super-pi/Settings") {}

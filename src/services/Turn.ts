@@ -1,0 +1,49 @@
+/** One turn: the model and its tools, in a loop, until an outcome. Loaded at the first prompt. */
+import * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
+import type * as Schema from "effect/Schema"
+import type { Content } from "../domain/Content.ts"
+import type { Event } from "../domain/Event.ts"
+import type { ExecutionMode } from "../domain/ExecutionMode.ts"
+import type { Harness } from "../domain/Harness.ts"
+import type { Answer, Grant, Question } from "../domain/Permission.ts"
+import type { Entry } from "../domain/Session.ts"
+import type { Outcome } from "../domain/Turn.ts"
+import type { ToolDefinition } from "./ToolDefinition.ts"
+import type { Workspace } from "./Workspace.ts"
+
+/** What a turn needs of its session. Values are read when they are needed, so a change in mid-turn takes effect. */
+export interface TurnSession {
+  readonly workspace: Workspace
+  readonly harness: Harness
+  readonly model: Effect.Effect<{ readonly id: string; readonly effort: string | undefined }>
+  readonly mode: Effect.Effect<ExecutionMode>
+  /** Extra instructions of the client (`_meta.rules`), and a replacement of the harness's prompt. */
+  readonly rules: string | undefined
+  readonly systemPrompt: string | undefined
+  /** Tools of the session's MCP servers. */
+  readonly mcpTools: ReadonlyArray<ToolDefinition>
+  /** What the model has seen so far, as encoded `effect/ai` prompt messages. */
+  readonly context: Effect.Effect<ReadonlyArray<Schema.Json>>
+  readonly grants: Effect.Effect<ReadonlyArray<Grant>>
+  /** The cost of earlier turns in US dollars. */
+  readonly cost: Effect.Effect<number>
+  /** Whether the session still lacks a title. */
+  readonly untitled: Effect.Effect<boolean>
+  /** Tells every view and, if it is a stored one, logs it. */
+  readonly emit: (event: Event) => Effect.Effect<void>
+  /** Logs what nobody is told. */
+  readonly log: (entry: Entry) => Effect.Effect<void>
+  /** Absent when nobody is there to ask. */
+  readonly ask: ((question: Question) => Effect.Effect<Answer>) | undefined
+}
+
+export interface TurnShape {
+  /**
+   * Never fails: a model failure is an outcome. Interruption is a cancel: it still brings every open call to `failed`
+   * and keeps the partial answer in the context before it ends (CAN-04, F22).
+   */
+  readonly run: (session: TurnSession, prompt: ReadonlyArray<Content>) => Effect.Effect<Outcome>
+}
+
+export class Turn extends Context.Service<Turn, TurnShape>()("super-pi/Turn") {}

@@ -1,0 +1,18 @@
+/** A transport: text frames in, text frames out. One frame is one JSON-RPC message. */
+import * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
+import type * as Stream from "effect/Stream"
+
+/** A frame that came in, or the news that one was longer than the limit and was thrown away. */
+export type Frame = { readonly _tag: "Text"; readonly text: string } | { readonly _tag: "TooLong"; readonly bytes: number }
+
+export interface FramesShape {
+  /** Frames as they come; ends when the other side ends. Chunks are what arrived together. */
+  readonly incoming: Stream.Stream<Frame>
+  /** Writes frames, in order, as one write. Fails never: a broken pipe completes `closed`. */
+  readonly send: (frames: ReadonlyArray<string>) => Effect.Effect<void>
+  /** Done when nothing can be sent any more. */
+  readonly closed: Effect.Effect<void>
+}
+
+export class Frames extends Context.Service<Frames, FramesShape>()("super-pi/Frames") {}
