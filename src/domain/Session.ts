@@ -21,6 +21,8 @@ export type SessionRecord = typeof SessionRecord.Type
 
 /** Messages added to what the model sees, encoded as `effect/ai` prompt messages; opaque here. */
 export const ContextAppended = Schema.TaggedStruct("ContextAppended", { messages: Schema.Array(Schema.Json) })
+/** What the model sees ends after that many messages: the provider refused what followed (TRN-08). */
+export const ContextTruncated = Schema.TaggedStruct("ContextTruncated", { length: Schema.Natural })
 /** A choice of the user that must survive a reload. Absent keys are unchanged. */
 export const Configured = Schema.TaggedStruct("Configured", {
   mode: Schema.optionalKey(ExecutionMode),
@@ -31,5 +33,13 @@ export const Granted = Schema.TaggedStruct("Granted", { grant: Grant })
 export const TurnStarted = Schema.TaggedStruct("TurnStarted", {})
 export const TurnEnded = Schema.TaggedStruct("TurnEnded", { outcome: Outcome })
 
-export const Entry = Schema.Union([StoredEvent, ContextAppended, Configured, Granted, TurnStarted, TurnEnded])
+export const Entry = Schema.Union([
+  StoredEvent,
+  ContextAppended,
+  ContextTruncated,
+  Configured,
+  Granted,
+  TurnStarted,
+  TurnEnded
+])
 export type Entry = typeof Entry.Type

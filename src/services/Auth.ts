@@ -1,8 +1,12 @@
 /** Who may use this agent, and how one signs in. */
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import type * as Redacted from "effect/Redacted"
 import type { AuthRequired, InvalidInput } from "../domain/Failure.ts"
+import { makeAuth, openAuth } from "./auth/SignIn.ts"
+import type { TokenStore } from "./auth/TokenStore.ts"
+import type { Settings } from "./Settings.ts"
 
 export interface AuthMethod {
   readonly id: string
@@ -25,4 +29,10 @@ export interface AuthShape {
   readonly logout: Effect.Effect<void>
 }
 
-export class Auth extends Context.Service<Auth, AuthShape>()("super-pi/Auth") {}
+export class Auth extends Context.Service<Auth, AuthShape>()("super-pi/Auth") {
+  /** Gateway tokens when `[auth] required` asks for them, and the keys of the providers. */
+  static readonly layer: Layer.Layer<Auth, never, Settings | TokenStore> = Layer.effect(Auth, makeAuth)
+
+  /** Open to everyone, for an application that brings its own model and its own sign-in. */
+  static readonly layerOpen: Layer.Layer<Auth> = Layer.succeed(Auth, openAuth)
+}

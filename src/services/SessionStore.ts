@@ -19,7 +19,8 @@ export interface SessionPage {
 }
 
 export interface SessionStoreShape {
-  readonly create: (record: SessionRecord) => Effect.Effect<void, StoreFailed>
+  /** Keeps the session and, in the same transaction, the entries it begins with (`seq` from 0). */
+  readonly create: (record: SessionRecord, entries?: ReadonlyArray<Entry>) => Effect.Effect<void, StoreFailed>
   /** Appends entries as `seq`, `seq + 1`, … in one transaction, and moves `updatedAt` (and the title, if an entry sets it). */
   readonly append: (
     id: SessionId,

@@ -1,8 +1,16 @@
-/** What a person configured: `config.toml`, then environment, then flags; the later one wins. */
+/**
+ * What a person configured: `config.toml`, then environment, then flags; the later one wins. A provider is listed only
+ * when it can be used: it has its key, or its `base_url` needs none.
+ */
 import * as Context from "effect/Context"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
+import type * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import type * as Path from "effect/Path"
 import type * as Redacted from "effect/Redacted"
 import type { ExecutionMode } from "../domain/ExecutionMode.ts"
+import { defaultSettings } from "./settings/Merge.ts"
+import { makeSettings } from "./settings/SettingsReader.ts"
 
 export type ProviderKind = "anthropic" | "openai" | "google" | "openai-compatible"
 
@@ -39,7 +47,7 @@ export interface SettingsValue {
   readonly providers: ReadonlyArray<ProviderSettings>
   readonly fsDelegation: FsDelegation
   readonly permission: PermissionSettings
-  /** Highest mode of a transport that is not stdio. */
+  /** Highest mode of a transport that is not stdio: `accept-edits` unless the file or `--always-approve` says more. */
   readonly remoteCeiling: ExecutionMode
   /** Whether a client has to authenticate with a gateway token before it may open sessions. */
   readonly authRequired: boolean
@@ -47,7 +55,7 @@ export interface SettingsValue {
   readonly gatewayToken?: Redacted.Redacted<string>
   /** `--always-approve`: the mode of new sessions. */
   readonly alwaysApprove: boolean
-  /** What was wrong in the file, each naming the field and the remedy; shown on stderr, never fatal. */
+  /** What was wrong, each naming the field and the remedy and never a value. Logged once per reading, never fatal. */
   readonly warnings: ReadonlyArray<string>
 }
 
@@ -64,4 +72,15 @@ export interface SettingsShape {
   readonly current: Effect.Effect<SettingsValue>
 }
 
-export class Settings extends Context.Service<Settings, SettingsShape>()("super-pi/Settings") {}
+export class Settings extends Context.Service<Settings, SettingsShape>()("super-pi/Settings") {
+  /** Reads `config.toml` of the home folder and the environment. Building it touches no file. */
+  static layer(flags: Flags): Layer.Layer<Settings, never, FileSystem.FileSystem | Path.Path> {
+    return Layer.effect(Settings, makeSettings(flags))
+  }
+
+  /** These values and defaults for the rest, for tests and embedding. `home` is where tokens and logs would lie. */
+  static layerTest(value: Partial<SettingsValue> & { readonly home?: string } = {}): Layer.Layer<Settings> {
+    const { home = "/nonexistent/.supercharge", ...settings } = value
+    return Layer.succeed(Settings, { home, current: Effect.succeed({ ...defaultSettings, ...settings }) })
+  }
+}

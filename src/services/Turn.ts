@@ -28,20 +28,23 @@ export interface TurnSession {
   readonly grants: Effect.Effect<ReadonlyArray<Grant>>
   /** The cost of earlier turns in US dollars. */
   readonly cost: Effect.Effect<number>
-  /** Whether the session still lacks a title. */
-  readonly untitled: Effect.Effect<boolean>
   /** Tells every view and, if it is a stored one, logs it. */
   readonly emit: (event: Event) => Effect.Effect<void>
   /** Logs what nobody is told. */
   readonly log: (entry: Entry) => Effect.Effect<void>
+  /**
+   * Closes what an answer that broke off left open: its calls end `failed`, showing `why`, and what was told of it stays
+   * in the context (F22).
+   */
+  readonly settle: (why: string) => Effect.Effect<void>
   /** Absent when nobody is there to ask. */
   readonly ask: ((question: Question) => Effect.Effect<Answer>) | undefined
 }
 
 export interface TurnShape {
   /**
-   * Never fails: a model failure is an outcome. Interruption is a cancel: it still brings every open call to `failed`
-   * and keeps the partial answer in the context before it ends (CAN-04, F22).
+   * Never fails: a model failure is an outcome. Interruption is a cancel (CAN-03). Whoever runs it settles the session
+   * when it was interrupted or died, so that no implementation has to.
    */
   readonly run: (session: TurnSession, prompt: ReadonlyArray<Content>) => Effect.Effect<Outcome>
 }

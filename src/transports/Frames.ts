@@ -3,13 +3,18 @@ import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
 
+/** The longest message in either direction, in bytes of UTF-8: editors drop the connection past it (TR-04). */
+export const maxFrameBytes = 32 * 1024 * 1024
+
 /** A frame that came in, or the news that one was longer than the limit and was thrown away. */
-export type Frame = { readonly _tag: "Text"; readonly text: string } | { readonly _tag: "TooLong"; readonly bytes: number }
+export type Frame =
+  | { readonly _tag: "Text"; readonly text: string }
+  | { readonly _tag: "TooLong"; readonly bytes: number }
 
 export interface FramesShape {
   /** Frames as they come; ends when the other side ends. Chunks are what arrived together. */
   readonly incoming: Stream.Stream<Frame>
-  /** Writes frames, in order, as one write. Fails never: a broken pipe completes `closed`. */
+  /** Writes frames, in order, as one write; waits until it is written. Fails never: a broken pipe completes `closed`. */
   readonly send: (frames: ReadonlyArray<string>) => Effect.Effect<void>
   /** Done when nothing can be sent any more. */
   readonly closed: Effect.Effect<void>

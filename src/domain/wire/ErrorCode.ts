@@ -9,6 +9,7 @@ export const ErrorCode = {
   InternalError: -32603,
   AuthRequired: -32000,
   ResourceNotFound: -32002,
+  UnsupportedProtocolVersion: -32022,
   RequestCancelled: -32800
 } as const
 

@@ -1,0 +1,59 @@
+/**
+ * The life of the process: logs to stderr, signals as interruption, an exit code, and an end that comes within two
+ * seconds whatever still hangs.
+ */
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as References from "effect/References"
+import * as Runtime from "effect/Runtime"
+import * as Logging from "./Logging.ts"
+
+/** Milliseconds from the wish to end until the process is gone, with room for the exit itself (TR-06). */
+const PATIENCE = 1_800
+
+const signals: ReadonlyMap<NodeJS.Signals, number> = new Map([
+  ["SIGHUP", 129],
+  ["SIGINT", 130],
+  ["SIGTERM", 143]
+])
+
+/** From now on the process ends as soon as nothing is left to do, and in any case after the patience has run out. */
+export const endSoon = (): void => {
+  setTimeout(() => process.exit(), PATIENCE).unref()
+}
+
+/** A signal interrupts the program, whose finalizers run; the code is then 128 and the signal's number. */
+const start = Runtime.makeRunMain(({ fiber, teardown }) => {
+  let signalled: number | undefined
+  for (const [signal, code] of signals) {
+    process.on(signal, () => {
+      if (signalled !== undefined) return
+      signalled = code
+      process.exitCode = code
+      endSoon()
+      fiber.interruptUnsafe(fiber.id)
+    })
+  }
+  fiber.addObserver((exit) =>
+    teardown(exit, (code) => {
+      process.exitCode = signalled ?? code
+      endSoon()
+    })
+  )
+})
+
+const runtime = Layer.merge(
+  Logging.layer,
+  Layer.sync(References.MinimumLogLevel, () => Logging.levelOf(process.env["SUPER_PI_LOG_STDERR"]))
+)
+
+/** Runs the program to its end. A failure that was not yet told is logged; a failure's `errorExitCode` is the code. */
+export const runMain = <E>(program: Effect.Effect<void, E>): void => {
+  const reported = Effect.tapCause(program, (cause) =>
+    Cause.hasInterruptsOnly(cause) || !Runtime.getErrorReported(Cause.squash(cause))
+      ? Effect.void
+      : Effect.logFatal(cause)
+  )
+  start(Effect.provide(reported, runtime), { disableErrorReporting: true })
+}

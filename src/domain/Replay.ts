@@ -1,0 +1,94 @@
+/**
+ * What a load tells of a stored log: every event in order, with adjacent chunks of one message merged, the usage once at
+ * the end, and output too long for a screen cut. A state machine over entries, so a log of any length streams through.
+ */
+import type * as Schema from "effect/Schema"
+import { type Delta, merge } from "./Delta.ts"
+import type { StoredEvent } from "./Event.ts"
+import type { Entry } from "./Session.ts"
+import type { ToolCall, ToolCallPatch, ToolContent } from "./Tool.ts"
+
+export interface ReplayBuffer {
+  readonly delta: Delta | undefined
+  readonly usage: Extract<StoredEvent, { readonly _tag: "UsageUpdated" }> | undefined
+}
+
+export const emptyBuffer: ReplayBuffer = { delta: undefined, usage: undefined }
+
+/** Characters of one text or raw output of a tool call; the rest is told as a count (F53). */
+export const MAX_OUTPUT = 262_144
+
+const cutText = (text: string): string =>
+  text.length <= MAX_OUTPUT
+    ? text
+    : `${text.slice(0, MAX_OUTPUT).toWellFormed()}\n[${text.length - MAX_OUTPUT} more characters are not shown]`
+
+const cutContent = (item: ToolContent): ToolContent =>
+  item.type === "content" && item.content.type === "text"
+    ? { ...item, content: { ...item.content, text: cutText(item.content.text) } }
+    : item
+
+const cutJson = (value: Schema.Json): Schema.Json => {
+  if (typeof value === "string") return cutText(value)
+  if (typeof value !== "object" || value === null) return value
+  const text = JSON.stringify(value)
+  return text.length <= MAX_OUTPUT ? value : cutText(text)
+}
+
+const cut = <A extends ToolCall | ToolCallPatch>(call: A): A => ({
+  ...call,
+  ...(call.content === undefined ? {} : { content: call.content.map(cutContent) }),
+  ...(call.rawOutput === undefined ? {} : { rawOutput: cutJson(call.rawOutput) })
+})
+
+const pendingDelta = (buffer: ReplayBuffer): ReadonlyArray<StoredEvent> =>
+  buffer.delta === undefined ? [] : [buffer.delta]
+
+/** Takes one entry; gives the events that are ready. Fits `Stream.mapAccum`, with `flush` as its `onHalt`. */
+export const step = (
+  buffer: ReplayBuffer,
+  entry: Entry
+): readonly [buffer: ReplayBuffer, events: ReadonlyArray<StoredEvent>] => {
+  switch (entry._tag) {
+    case "TextDelta":
+    case "ThoughtDelta": {
+      const merged = buffer.delta === undefined ? undefined : merge(buffer.delta, entry)
+      return merged === undefined
+        ? [{ ...buffer, delta: entry }, pendingDelta(buffer)]
+        : [{ ...buffer, delta: merged }, []]
+    }
+    case "UsageUpdated":
+      return [{ ...buffer, usage: entry }, []]
+    case "ToolCallStarted":
+      return [{ ...buffer, delta: undefined }, [...pendingDelta(buffer), { ...entry, call: cut(entry.call) }]]
+    case "ToolCallUpdated":
+      return [{ ...buffer, delta: undefined }, [...pendingDelta(buffer), { ...entry, patch: cut(entry.patch) }]]
+    case "UserMessage":
+    case "PlanUpdated":
+    case "InfoUpdated":
+      return [{ ...buffer, delta: undefined }, [...pendingDelta(buffer), entry]]
+    case "ContextAppended":
+    case "ContextTruncated":
+    case "Configured":
+    case "Granted":
+    case "TurnStarted":
+    case "TurnEnded":
+      return [buffer, []]
+  }
+}
+
+/** The events that are left at the end of the log. */
+export const flush = (buffer: ReplayBuffer): ReadonlyArray<StoredEvent> =>
+  buffer.usage === undefined ? pendingDelta(buffer) : [...pendingDelta(buffer), buffer.usage]
+
+/** The whole of a log that is at hand. */
+export const replay = (entries: Iterable<Entry>): ReadonlyArray<StoredEvent> => {
+  const events: Array<StoredEvent> = []
+  let buffer = emptyBuffer
+  for (const entry of entries) {
+    const [next, ready] = step(buffer, entry)
+    buffer = next
+    for (const event of ready) events.push(event)
+  }
+  return [...events, ...flush(buffer)]
+}

@@ -1,0 +1,38 @@
+/**
+ * Protocol version 1 as four groups: requests and notifications apart, since only requests are answered (RPC-05).
+ * It is the whole stable protocol, also what this agent never sends.
+ */
+import * as RpcGroup from "effect/rpc/RpcGroup"
+import * as Agent from "./AgentMethods.ts"
+import * as Client from "./ClientMethods.ts"
+
+export const AgentRequests = RpcGroup.make(
+  Agent.Initialize,
+  Agent.Authenticate,
+  Agent.Logout,
+  Agent.NewSession,
+  Agent.LoadSession,
+  Agent.ResumeSession,
+  Agent.ListSessions,
+  Agent.CloseSession,
+  Agent.DeleteSession,
+  Agent.SetMode,
+  Agent.SetConfigOption,
+  Agent.Prompt
+)
+
+export const AgentNotifications = RpcGroup.make(Agent.Cancel)
+
+export const ClientRequests = RpcGroup.make(
+  Client.RequestPermission,
+  Client.ReadTextFile,
+  Client.WriteTextFile,
+  Client.CreateTerminal,
+  Client.TerminalOutput,
+  Client.ReleaseTerminal,
+  Client.KillTerminal,
+  Client.WaitForTerminalExit,
+  Client.CreateElicitation
+)
+
+export const ClientNotifications = RpcGroup.make(Client.SessionUpdate, Client.CompleteElicitation)

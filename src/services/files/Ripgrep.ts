@@ -1,0 +1,140 @@
+/** Search through the `rg` program: started with a list of arguments, never through a shell, and ended at the limit. */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import type * as Path from "effect/Path"
+import type { PlatformError } from "effect/PlatformError"
+import * as ChildProcess from "effect/process/ChildProcess"
+import type { ChildProcessSpawner } from "effect/process/ChildProcessSpawner"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import { fileGlob, nameGlob } from "../../domain/FileGlob.ts"
+import {
+  type Found,
+  type GrepQuery,
+  LINE_WIDTH,
+  type Match,
+  type Search,
+  SearchFailed,
+  type SearchScope
+} from "./Search.ts"
+
+const KILL_AFTER = Duration.millis(500)
+
+/** Characters of an error text that are kept. */
+const ERROR_LIMIT = 2_000
+
+/** The settings of the user must not change what an answer looks like, and `.gitignore` counts outside of git too. */
+const scopeArguments = ({ includeIgnored }: SearchScope): ReadonlyArray<string> => [
+  "--no-config",
+  "--no-messages",
+  "--color=never",
+  "--hidden",
+  "--no-require-git",
+  "--glob=!.git",
+  "--sort=path",
+  ...(includeIgnored ? ["--no-ignore"] : [])
+]
+
+// rg's own globs would bring back ignored files. A type does not, but knows names only: the rest is filtered here.
+const nameArguments = ({ glob }: GrepQuery): ReadonlyArray<string> => {
+  const name = glob === undefined ? undefined : nameGlob(glob)
+  return name === undefined ? [] : [`--type-add=wanted:${name}`, "--type=wanted"]
+}
+
+const grepArguments = (query: GrepQuery): ReadonlyArray<string> => [
+  ...scopeArguments(query),
+  "--null",
+  "--no-heading",
+  "--with-filename",
+  "--line-number",
+  "--crlf",
+  `--max-columns=${LINE_WIDTH}`,
+  "--max-columns-preview",
+  ...(query.ignoreCase ? ["--ignore-case"] : []),
+  ...nameArguments(query),
+  `--regexp=${query.pattern}`,
+  "--",
+  query.root
+]
+
+const parseMatch = (line: string): ReadonlyArray<Match> => {
+  const match = /^([^\0]*)\0(\d+):(.*)$/s.exec(line)
+  return match === null
+    ? []
+    : [{ path: match[1] ?? "", line: Number(match[2]), text: (match[3] ?? "").replace(/\r$/, "") }]
+}
+
+/** Parts that end with the separator. `Stream.splitLines` would also split at `\r`, which a line may hold. */
+const splitAt = <E>(bytes: Stream.Stream<Uint8Array, E>, separator: string): Stream.Stream<string, E> =>
+  Stream.mapAccum(
+    Stream.decodeText(bytes),
+    () => "",
+    (open, piece) => {
+      const parts = (open + piece).split(separator)
+      return [parts.at(-1) ?? "", parts.slice(0, -1)]
+    }
+  )
+
+const firstPart = (stream: Stream.Stream<string, unknown>): Effect.Effect<string> =>
+  stream.pipe(
+    Stream.runFold(
+      () => "",
+      (kept, piece) => (kept + piece).slice(0, ERROR_LIMIT)
+    ),
+    Effect.orElseSucceed(() => "")
+  )
+
+export const makeRipgrep = (
+  spawner: ChildProcessSpawner["Service"],
+  paths: Path.Path,
+  program: string,
+  environment: Readonly<Record<string, string>>
+): Search => {
+  const run = Effect.fnUntraced(
+    function* <A>(
+      args: ReadonlyArray<string>,
+      separator: string,
+      parse: (part: string) => ReadonlyArray<A>,
+      limit: number
+    ): Effect.fn.Return<Found<A>, SearchFailed | PlatformError, Scope.Scope> {
+      const handle = yield* spawner.spawn(
+        ChildProcess.make(program, args, { env: environment, stdin: "ignore", forceKillAfter: KILL_AFTER })
+      )
+      const complaint = yield* Effect.forkScoped(firstPart(Stream.decodeText(handle.stderr)))
+      const items = yield* splitAt(handle.stdout, separator).pipe(
+        Stream.map(parse),
+        Stream.flattenIterable,
+        // One more than is wanted, to know whether there is more.
+        Stream.take(limit + 1),
+        Stream.runCollect
+      )
+      if (items.length > limit) return { items: items.slice(0, limit), more: true }
+      const code = yield* handle.exitCode
+      const text = (yield* Fiber.join(complaint)).trim()
+      // Code 2 without a word is a file that could not be read: the rest of the answer holds.
+      if (code > 1 && items.length === 0 && text !== "") return yield* new SearchFailed({ message: text })
+      return { items, more: false }
+    },
+    Effect.scoped,
+    Effect.catchTag("PlatformError", (error) =>
+      Effect.fail(new SearchFailed({ message: `The search could not run: ${error.message}` }))
+    )
+  )
+
+  return {
+    grep: (query) => {
+      const wanted = query.glob === undefined ? () => true : fileGlob(query.glob)
+      const isWanted = ({ path }: Match) => path === query.root || wanted(paths.relative(query.root, path))
+      const parse = (line: string) => parseMatch(line).filter(isWanted)
+      return run(grepArguments(query), "\n", parse, query.limit)
+    },
+    files: (scope, matches, limit) =>
+      run(
+        [...scopeArguments(scope), "--files", "--null", "--", scope.root],
+        "\0",
+        (path) => (matches(paths.relative(scope.root, path)) ? [path] : []),
+        limit
+      )
+  }
+}

@@ -1,0 +1,56 @@
+/** Keeps what a person gave a server in confidence out of everything that is shown or logged (MCP-08). */
+import * as Redacted from "effect/Redacted"
+import type * as Schema from "effect/Schema"
+import type { Pair } from "../../domain/McpSpec.ts"
+
+const MAX_PROBLEM = 2_000
+
+export interface Redactor {
+  /** For logs: without any value that was given. */
+  readonly strict: (text: string) => string
+  /** For notices and errors: the same, and short. */
+  readonly problem: (failure: { readonly message: string }) => string
+  /** For results of tools: only without what is named like a credential, since a result may well speak of the rest. */
+  readonly result: (json: Schema.Json) => Schema.Json
+}
+
+/** Shorter values are words such as `1` or `dev`, which would tear holes into any text. */
+const SHORTEST = 4
+const SHORTEST_CREDENTIAL = 8
+const credentialName = /key|token|secret|passw|auth|credential|cookie|session/i
+
+/** `Bearer abc` may come back as `abc`, and any value as it stands in JSON. */
+const spellings = (value: string): ReadonlyArray<string> => {
+  const bare = value.replace(/^\w+ +/, "")
+  return [value, bare].flatMap((text) => [text, JSON.stringify(text).slice(1, -1)])
+}
+
+const replacer = (pairs: ReadonlyArray<Pair>, shortest: number) => {
+  const values = pairs
+    .flatMap(({ value }) => spellings(Redacted.value(value)))
+    .filter((value) => value.length >= shortest)
+    .sort((one, other) => other.length - one.length)
+  return (text: string) => values.reduce((rest, value) => rest.replaceAll(value, "<redacted>"), text)
+}
+
+const isArray: (json: Schema.Json) => json is ReadonlyArray<Schema.Json> = Array.isArray
+
+/** Replaces in every text of the value. */
+const inside =
+  (replace: (text: string) => string) =>
+  (json: Schema.Json): Schema.Json => {
+    if (typeof json === "string") return replace(json)
+    if (isArray(json)) return json.map(inside(replace))
+    if (json === null || typeof json !== "object") return json
+    return Object.fromEntries(Object.entries(json).map(([key, value]) => [key, inside(replace)(value)]))
+  }
+
+export const make = (pairs: ReadonlyArray<Pair>): Redactor => {
+  const strict = replacer(pairs, SHORTEST)
+  const credentials = pairs.filter(({ name }) => credentialName.test(name))
+  return {
+    strict,
+    problem: ({ message }) => strict(message).slice(0, MAX_PROBLEM),
+    result: inside(replacer(credentials, SHORTEST_CREDENTIAL))
+  }
+}

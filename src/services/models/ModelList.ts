@@ -1,0 +1,148 @@
+/** What can be chosen, as a function of the settings and the catalogue; and what to say when a choice fails. */
+import * as Result from "effect/Result"
+import { type ModelInfo, UNKNOWN_CONTEXT_WINDOW } from "../../domain/Model.ts"
+import type { ModelSettings, ProviderKind, ProviderSettings, SettingsValue } from "../Settings.ts"
+import type { catalogue, KnownModel } from "./Catalogue.ts"
+
+type Catalogue = typeof catalogue
+
+export const SCRIPTED = "scripted/"
+
+/** The two halves of `provider/model`; the model may hold slashes. */
+export const splitId = (id: string): { readonly provider: string; readonly model: string } | undefined => {
+  const slash = id.indexOf("/")
+  return slash <= 0 || slash === id.length - 1
+    ? undefined
+    : { provider: id.slice(0, slash), model: id.slice(slash + 1) }
+}
+
+/** What the file says of a model wins over what is known of it. */
+const describe = (
+  provider: string,
+  id: string,
+  known: KnownModel | undefined,
+  said: ModelSettings | undefined
+): ModelInfo => ({
+  id: `${provider}/${id}`,
+  name: known?.name ?? id,
+  contextWindow: said?.contextWindow ?? known?.contextWindow ?? UNKNOWN_CONTEXT_WINDOW,
+  image: said?.image ?? known !== undefined,
+  efforts: said?.efforts ?? known?.efforts ?? [],
+  ...(known === undefined ? {} : { price: known.price })
+})
+
+const modelsOf = (provider: ProviderSettings, catalogue: Catalogue): ReadonlyArray<ModelInfo> => {
+  const known = catalogue[provider.kind]
+  const ids = new Set([...provider.models.map(({ id }) => id), ...known.map(({ id }) => id)])
+  return Array.from(ids, (id) =>
+    describe(
+      provider.name,
+      id,
+      known.find((model) => model.id === id),
+      provider.models.find((model) => model.id === id)
+    )
+  )
+}
+
+const scripted = (id: string): ModelInfo => ({
+  id,
+  name: `Script ${id.slice(SCRIPTED.length)}`,
+  contextWindow: UNKNOWN_CONTEXT_WINDOW,
+  image: true,
+  efforts: []
+})
+
+/** A default that nobody described is taken at its word if its provider is configured. */
+const defaultModel = (settings: SettingsValue, listed: ReadonlyArray<ModelInfo>): ReadonlyArray<ModelInfo> => {
+  const id = settings.defaultModel
+  if (id === undefined) return []
+  if (id.startsWith(SCRIPTED)) return [scripted(id)]
+  const known = listed.find((model) => model.id === id)
+  if (known !== undefined) return [known]
+  const parts = splitId(id)
+  return parts !== undefined &&
+    settings.providers.some((provider) => provider.name === parts.provider && isUsable(provider))
+    ? [describe(parts.provider, parts.model, undefined, undefined)]
+    : []
+}
+
+/** A provider that could answer: one with a key, or with an address of its own, which may want none. */
+const isUsable = ({ apiKey, baseUrl, kind }: ProviderSettings): boolean =>
+  baseUrl !== undefined || (kind !== "openai-compatible" && apiKey !== undefined)
+
+/** The default first; without one, the first of the first provider. */
+export const listModels = (settings: SettingsValue, catalogue: Catalogue): ReadonlyArray<ModelInfo> => {
+  const listed = settings.providers.filter(isUsable).flatMap((provider) => modelsOf(provider, catalogue))
+  const first = defaultModel(settings, listed)
+  return [...first, ...listed.filter(({ id }) => id !== first[0]?.id)]
+}
+
+const pairsOf = (text: string): ReadonlySet<string> =>
+  new Set(
+    Array.from({ length: Math.max(0, text.length - 1) }, (_, index) => text.slice(index, index + 2).toLowerCase())
+  )
+
+/** The share of neighbouring letters that two names have in common, 0 to 1. */
+const likeness = (one: string, other: string): number => {
+  const [left, right] = [pairsOf(one), pairsOf(other)]
+  return (2 * left.intersection(right).size) / Math.max(1, left.size + right.size)
+}
+
+const bareName = (id: string): string => splitId(id)?.model ?? id
+
+const closest = (id: string, candidates: ReadonlyArray<string>): ReadonlyArray<string> =>
+  candidates
+    .map((candidate) => ({ candidate, score: likeness(bareName(id), bareName(candidate)) }))
+    .filter(({ score }) => score >= 0.5)
+    .toSorted((one, other) => other.score - one.score)
+    .slice(0, 3)
+    .map(({ candidate }) => candidate)
+
+const keyVariable: { readonly [K in Exclude<ProviderKind, "openai-compatible">]: string } = {
+  anthropic: "ANTHROPIC_API_KEY",
+  openai: "OPENAI_API_KEY",
+  google: "GEMINI_API_KEY"
+}
+
+const hasKeyVariable = (name: string): name is keyof typeof keyVariable => Object.hasOwn(keyVariable, name)
+
+const notConfigured = (name: string, settings: SettingsValue, file: string): string => {
+  const section = `add [providers.${name}] to ${file}`
+  const remedy = hasKeyVariable(name) ? `set ${keyVariable[name]}, or ${section}` : section
+  const configured = settings.providers.map((provider) => provider.name)
+  const others = configured.length === 0 ? "" : `, or choose a model of ${configured.join(", ")}`
+  return `The provider "${name}" is not configured: ${remedy}${others}.`
+}
+
+const notUsable = ({ kind, name }: ProviderSettings, file: string): string =>
+  kind === "openai-compatible"
+    ? `The provider "${name}" has no address: set base_url under [providers.${name}] in ${file}, such as http://127.0.0.1:8080/v1.`
+    : `The provider "${name}" has no API key: set ${keyVariable[kind]}, or api_key under [providers.${name}] in ${file}.`
+
+/** What `id` stands for, or why it stands for nothing and what to do about it. `file` is the path of the settings. */
+export const findModel = (
+  id: string,
+  settings: SettingsValue,
+  listed: ReadonlyArray<ModelInfo>,
+  file: string
+): Result.Result<{ readonly provider: ProviderSettings; readonly info: ModelInfo; readonly model: string }, string> => {
+  const names = closest(
+    id,
+    listed.map((info) => info.id)
+  )
+  const hint = names.length === 0 ? "" : ` Did you mean ${names.join(" or ")}?`
+  const parts = splitId(id)
+  if (parts === undefined) {
+    return Result.fail(`"${id}" names no model: write provider/model, such as anthropic/claude-sonnet-5-5.${hint}`)
+  }
+  const provider = settings.providers.find(({ name }) => name === parts.provider)
+  if (provider === undefined) return Result.fail(`${notConfigured(parts.provider, settings, file)}${hint}`)
+  if (!isUsable(provider)) return Result.fail(notUsable(provider, file))
+  const info = listed.find((known) => known.id === id)
+  return info === undefined
+    ? Result.fail(
+        `The provider "${provider.name}" has no model "${parts.model}" that is known here.${hint} ` +
+          `To use it anyway, name it in models under [providers.${provider.name}] in ${file}, or start with --model ${id}.`
+      )
+    : Result.succeed({ provider, info, model: parts.model })
+}

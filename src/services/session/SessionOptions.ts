@@ -1,0 +1,75 @@
+/** The options that a session offers, as a function of what was chosen and what can be chosen. */
+import type { ConfigOption } from "../../domain/Config.ts"
+import { type ExecutionMode, offered } from "../../domain/ExecutionMode.ts"
+import type { ModelInfo } from "../../domain/Model.ts"
+
+export interface Choice {
+  readonly mode: ExecutionMode
+  readonly model: string
+  readonly effort: string | undefined
+}
+
+export const MODEL_OPTION = "model"
+export const EFFORT_OPTION = "reasoning_effort"
+export const MODE_OPTION = "mode"
+
+const DEFAULT_EFFORT = "medium"
+
+/** The effort that is in force: the chosen one if the model has it, else the model's default. */
+export const effortFor = (model: ModelInfo | undefined, chosen: string | undefined): string | undefined => {
+  const efforts = model?.efforts ?? []
+  if (chosen !== undefined && efforts.includes(chosen)) return chosen
+  return efforts.includes(DEFAULT_EFFORT) ? DEFAULT_EFFORT : efforts[0]
+}
+
+const capitalised = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1)
+
+const modelOption = (models: ReadonlyArray<ModelInfo>, model: string): ConfigOption => ({
+  id: MODEL_OPTION,
+  name: "Model",
+  category: "model",
+  currentValue: model,
+  options: [
+    ...models.map(({ id, name }) => ({ value: id, name })),
+    // A model that was chosen earlier and is gone stays visible until another one is chosen.
+    ...(models.some(({ id }) => id === model)
+      ? []
+      : [{ value: model, name: model, description: "Not configured any more" }])
+  ]
+})
+
+const effortOptions = (model: ModelInfo | undefined, chosen: string | undefined): ReadonlyArray<ConfigOption> => {
+  const current = effortFor(model, chosen)
+  if (model === undefined || current === undefined) return []
+  return [
+    {
+      id: EFFORT_OPTION,
+      name: "Reasoning effort",
+      category: "thought_level",
+      currentValue: current,
+      options: model.efforts.map((effort) => ({ value: effort, name: capitalised(effort) }))
+    }
+  ]
+}
+
+const modeOption = (mode: ExecutionMode, ceiling: ExecutionMode): ConfigOption => ({
+  id: MODE_OPTION,
+  name: "Mode",
+  category: "mode",
+  currentValue: mode,
+  options: offered(ceiling).map(({ id, name, description }) => ({ value: id, name, description }))
+})
+
+/** Most important first (CFG-01). */
+export const optionsOf = (
+  choice: Choice,
+  models: ReadonlyArray<ModelInfo>,
+  ceiling: ExecutionMode
+): ReadonlyArray<ConfigOption> => [
+  modelOption(models, choice.model),
+  ...effortOptions(
+    models.find(({ id }) => id === choice.model),
+    choice.effort
+  ),
+  modeOption(choice.mode, ceiling)
+]

@@ -1,0 +1,94 @@
+/** Reads the text of `config.toml`. Loaded only when there is such a file. */
+import * as Toml from "effect/encoding/Toml"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import { ExecutionMode } from "../../domain/ExecutionMode.ts"
+import type { FsDelegation, PermissionSettings } from "../Settings.ts"
+import { type Complain, configKey, readItem, rootSection, type Section } from "./ConfigKey.ts"
+import type { FileProvider, FileSettings } from "./FileSettings.ts"
+import { readProvider } from "./ProviderSection.ts"
+import { describeTomlProblem } from "./TomlProblem.ts"
+
+/** More would be noise on stderr. */
+const mostWarnings = 50
+
+/** Model ids are `provider/model`, and `scripted/…` is taken. */
+const providerName = /^(?!scripted$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/
+
+const delegations: ReadonlyArray<FsDelegation> = ["unsaved_only", "never", "always"]
+
+const oneOf = (values: ReadonlyArray<string>) => `one of ${values.map((value) => `"${value}"`).join(", ")}`
+
+const defaultModelKey = configKey(
+  Schema.Trim.check(Schema.isPattern(/^[^\s/]+\/\S+$/)),
+  'provider/model, such as "anthropic/claude-sonnet-5"'
+)
+const fsDelegationKey = configKey(Schema.Literals(delegations), oneOf(delegations))
+const ruleKey = configKey(Schema.NonEmptyString, 'a rule in double quotes, such as "Bash(git status)"')
+// What a person wrote to protect the agent must not stop protecting it because of a spelling mistake.
+const requiredKey = configKey(
+  Schema.Boolean,
+  "true or false without quotes",
+  "signing in is required until this is corrected"
+)
+const ceilingKey = configKey(
+  ExecutionMode,
+  oneOf(ExecutionMode.literals),
+  'the ceiling is "ask" until this is corrected'
+)
+
+const readPermission = (section: Section, complain: Complain): PermissionSettings => {
+  const rules = (name: string) => section.items(name).flatMap((item) => readItem(item, ruleKey, complain) ?? [])
+  if (section.has("rules")) {
+    complain(
+      `${section.path}.rules`,
+      'is not read; write the rules into allow, ask and deny, such as deny = ["Bash(rm *)"]'
+    )
+  }
+  return { allow: rules("allow"), ask: rules("ask"), deny: rules("deny") }
+}
+
+const readProviders = (section: Section, complain: Complain): Pick<FileSettings, "providers" | "brokenProviders"> => {
+  const providers: Array<FileProvider> = []
+  const brokenProviders: Array<string> = []
+  for (const [name, table] of section.sections()) {
+    if (!providerName.test(name)) {
+      complain(table.path, "is no name for a provider: use letters, digits, _ . or -, and not scripted; it is left out")
+      continue
+    }
+    const provider = readProvider(name, table, complain)
+    if (provider === undefined) brokenProviders.push(name)
+    else providers.push(provider)
+  }
+  return { providers, brokenProviders }
+}
+
+const readSections = (root: Section, complain: Complain): Omit<FileSettings, "warnings"> => {
+  const auth = root.section("auth")
+  const remote = root.section("remote")
+  return {
+    defaultModel: root.section("models").read("default", defaultModelKey),
+    ...readProviders(root.section("providers"), complain),
+    fsDelegation: root.section("acp").read("fs_delegation", fsDelegationKey),
+    permission: readPermission(root.section("permission"), complain),
+    remoteCeiling:
+      remote.read("execution_mode_ceiling", ceilingKey) ?? (remote.has("execution_mode_ceiling") ? "ask" : undefined),
+    authRequired: auth.read("required", requiredKey) ?? auth.has("required")
+  }
+}
+
+/** Fails with a sentence for the person who wrote the file when it is not TOML. `file` is its path, for the warnings. */
+export const parseConfigFile = (text: string, file: string): Result.Result<FileSettings, string> =>
+  Toml.parse(text).pipe(
+    Result.mapError(({ message }) => `${file} ${describeTomlProblem(message, text)}`),
+    Result.map((document) => {
+      const warnings: Array<string> = []
+      const complain: Complain = (path, problem) => void warnings.push(`${file}: ${path} ${problem}`)
+      const settings = readSections(rootSection(document, complain), complain)
+      const more = warnings.length - mostWarnings
+      return {
+        ...settings,
+        warnings: more > 0 ? [...warnings.slice(0, mostWarnings), `${file}: ${more} more values are ignored`] : warnings
+      }
+    })
+  )

@@ -1,0 +1,86 @@
+/**
+ * Reads the tables of `config.toml` key by key, so that one bad value costs only itself. Complaints name the key and
+ * the remedy and never quote a value: it may be a secret that was put in the wrong place.
+ */
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+
+/** How a value is read. Complaints say: "<key> must be <expected>; <otherwise>". */
+export interface ConfigKey<A> {
+  readonly decode: (value: unknown) => Option.Option<A>
+  readonly expected: string
+  readonly otherwise: string
+}
+
+export const configKey = <S extends Schema.ConstraintDecoder<unknown>>(
+  schema: S,
+  expected: string,
+  otherwise = "the value is ignored"
+): ConfigKey<S["Type"]> => ({ decode: Schema.decodeUnknownOption(schema), expected, otherwise })
+
+/** Takes the path of a key, such as `models.default`, and what is wrong with it. */
+export type Complain = (path: string, problem: string) => void
+
+/** A value of a list with its place, such as `permission.deny[2]`. */
+export interface ListItem {
+  readonly path: string
+  readonly value: unknown
+}
+
+/** A table of the file. What is absent or does not fit reads as undefined or empty. */
+export interface Section {
+  readonly path: string
+  readonly has: (name: string) => boolean
+  readonly read: <A>(name: string, key: ConfigKey<A>) => A | undefined
+  readonly section: (name: string) => Section
+  /** The tables inside this one, by name. */
+  readonly sections: () => ReadonlyArray<readonly [string, Section]>
+  /** The items of a list; a single value counts as a list of one. */
+  readonly items: (name: string) => ReadonlyArray<ListItem>
+}
+
+type Table = Readonly<Record<string, unknown>>
+
+/** A name that is repeated in complaints. Any other may be a value that slipped into the place of a key. */
+const speakable = /^[A-Za-z0-9_.-]{1,64}$/
+
+const isTable = (value: unknown): value is Table => Predicate.isObject(value) && !Predicate.isDate(value)
+
+/** The value of an item that is no key of its own. */
+export const readItem = <A>(item: ListItem, key: ConfigKey<A>, complain: Complain): A | undefined => {
+  const value = key.decode(item.value)
+  if (Option.isSome(value)) return value.value
+  complain(item.path, `must be ${key.expected}; ${key.otherwise}`)
+  return undefined
+}
+
+const makeSection = (table: Table, path: string, complain: Complain): Section => {
+  const pathOf = (name: string) => [path, speakable.test(name) ? name : "…"].filter((part) => part !== "").join(".")
+  const sectionOf = (name: string, value: unknown): Section => {
+    if (isTable(value)) return makeSection(value, pathOf(name), complain)
+    complain(pathOf(name), `must be a table; write [${pathOf(name)}] and its keys below; the value is ignored`)
+    return makeSection({}, pathOf(name), complain)
+  }
+  return {
+    path,
+    has: (name) => table[name] !== undefined,
+    read: (name, key) =>
+      table[name] === undefined ? undefined : readItem({ path: pathOf(name), value: table[name] }, key, complain),
+    section: (name) => sectionOf(name, table[name] ?? {}),
+    sections: () => Object.entries(table).map(([name, value]) => [name, sectionOf(name, value)]),
+    items: (name) => {
+      const value = table[name]
+      if (value === undefined) return []
+      if (!Array.isArray(value)) return [{ path: pathOf(name), value }]
+      return value.map((item: unknown, index) => ({ path: `${pathOf(name)}[${index}]`, value: item }))
+    }
+  }
+}
+
+/** The whole document. */
+export const rootSection = (document: Table, complain: Complain): Section => makeSection(document, "", complain)
+
+/** The table that stands in a list. */
+export const sectionOfItem = (item: ListItem, complain: Complain): Section | undefined =>
+  isTable(item.value) ? makeSection(item.value, item.path, complain) : undefined

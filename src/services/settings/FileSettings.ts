@@ -1,0 +1,41 @@
+/** What `config.toml` says, before environment and flags are laid over it. */
+import type * as Redacted from "effect/Redacted"
+import type { ExecutionMode } from "../../domain/ExecutionMode.ts"
+import type { FsDelegation, ModelSettings, PermissionSettings, ProviderKind } from "../Settings.ts"
+
+export interface FileProvider {
+  readonly name: string
+  readonly kind: ProviderKind
+  readonly baseUrl: string | undefined
+  readonly apiKey: Redacted.Redacted<string> | undefined
+  /** The environment variable that holds the key. */
+  readonly apiKeyEnv: string | undefined
+  readonly models: ReadonlyArray<ModelSettings>
+}
+
+export interface FileSettings {
+  readonly defaultModel: string | undefined
+  readonly providers: ReadonlyArray<FileProvider>
+  /**
+   * Providers whose section cannot be followed. They are left out even if the environment has a key for them: a key
+   * must not go to another address than the one that was meant.
+   */
+  readonly brokenProviders: ReadonlyArray<string>
+  readonly fsDelegation: FsDelegation | undefined
+  readonly permission: PermissionSettings
+  readonly remoteCeiling: ExecutionMode | undefined
+  readonly authRequired: boolean
+  readonly warnings: ReadonlyArray<string>
+}
+
+/** No file. */
+export const emptyFile: FileSettings = {
+  defaultModel: undefined,
+  providers: [],
+  brokenProviders: [],
+  fsDelegation: undefined,
+  permission: { allow: [], ask: [], deny: [] },
+  remoteCeiling: undefined,
+  authRequired: false,
+  warnings: []
+}

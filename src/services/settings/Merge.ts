@@ -1,0 +1,92 @@
+/** Lays environment and flags over the file: the later one wins. */
+import type * as Redacted from "effect/Redacted"
+import type { Flags, ProviderSettings, SettingsValue } from "../Settings.ts"
+import { type Environment, providerVariables } from "./Environment.ts"
+import type { FileProvider, FileSettings } from "./FileSettings.ts"
+
+/** No file, no environment, no flags. */
+export const defaultSettings: SettingsValue = {
+  providers: [],
+  fsDelegation: "unsaved_only",
+  permission: { allow: [], ask: [], deny: [] },
+  remoteCeiling: "accept-edits",
+  authRequired: false,
+  alwaysApprove: false,
+  warnings: []
+}
+
+/** What the environment holds for the names that `api_key_env` gives. */
+export type NamedKeys = ReadonlyMap<string, Redacted.Redacted<string> | undefined>
+
+export interface Sources {
+  readonly file: FileSettings
+  /** Its path, for the warnings. */
+  readonly path: string
+  readonly environment: Environment
+  readonly namedKeys: NamedKeys
+  readonly flags: Flags
+}
+
+type Merged = ProviderSettings | { readonly problem: string }
+
+const keyRemedy = (provider: FileProvider): string => {
+  if (provider.apiKeyEnv !== undefined) return "the environment variable that api_key_env names is not set: export it"
+  const usual = providerVariables.find(({ name }) => name === provider.name)
+  return `it needs a key: set api_key_env or api_key${usual === undefined ? "" : `, or export ${usual.apiKey}`}`
+}
+
+const mergeProvider = (provider: FileProvider, { environment, namedKeys }: Sources): Merged => {
+  const usual = environment.providers.find(({ name }) => name === provider.name)
+  const baseUrl = usual?.baseUrl ?? provider.baseUrl
+  if (provider.kind === "openai-compatible" && baseUrl === undefined) {
+    return { problem: 'it needs a base_url, such as base_url = "http://127.0.0.1:8080/v1"' }
+  }
+  // A variable that is named says which key is meant: no other one may be taken instead, it may be billed elsewhere.
+  const fromEnvironment = provider.apiKeyEnv === undefined ? usual?.apiKey : namedKeys.get(provider.apiKeyEnv)
+  const apiKey = fromEnvironment ?? provider.apiKey
+  if (apiKey === undefined && (provider.apiKeyEnv !== undefined || baseUrl === undefined)) {
+    return { problem: keyRemedy(provider) }
+  }
+  return {
+    name: provider.name,
+    kind: provider.kind,
+    ...(baseUrl === undefined ? {} : { baseUrl }),
+    ...(apiKey === undefined ? {} : { apiKey }),
+    models: provider.models
+  }
+}
+
+export const mergeSettings = (sources: Sources): SettingsValue => {
+  const { environment, file, flags, path } = sources
+  const broken = new Set([...file.brokenProviders, ...environment.brokenProviders])
+  const providers: Array<ProviderSettings> = []
+  const warnings = [...file.warnings, ...environment.warnings]
+  for (const provider of file.providers) {
+    if (broken.has(provider.name)) continue
+    const merged = mergeProvider(provider, sources)
+    if ("problem" in merged) {
+      warnings.push(`${path}: providers.${provider.name} is left out: ${merged.problem}`)
+    } else {
+      providers.push(merged)
+    }
+  }
+  const named = new Set([...file.providers.map(({ name }) => name), ...broken])
+  for (const { apiKey, baseUrl, kind, name } of environment.providers) {
+    if (apiKey === undefined || named.has(name)) continue
+    providers.push({ name, kind, apiKey, ...(baseUrl === undefined ? {} : { baseUrl }), models: [] })
+  }
+  const defaultModel = flags.model ?? file.defaultModel
+  const { gatewayToken } = environment
+  return {
+    ...(defaultModel === undefined ? {} : { defaultModel }),
+    providers,
+    fsDelegation: file.fsDelegation ?? defaultSettings.fsDelegation,
+    permission: file.permission,
+    // The flag speaks for whoever starts the process, but a ceiling that was written down holds for everyone.
+    remoteCeiling: file.remoteCeiling ?? (flags.alwaysApprove ? "always-approve" : defaultSettings.remoteCeiling),
+    authRequired: file.authRequired,
+    ...(gatewayToken === undefined ? {} : { gatewayToken }),
+    alwaysApprove: flags.alwaysApprove,
+    warnings
+  }
+}

@@ -1,0 +1,79 @@
+/**
+ * The session store in a SQLite file. Building the layer touches nothing: the driver is loaded and the file opened by
+ * the first operation, and again by the next one after a failure.
+ */
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Path from "effect/Path"
+import * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import { StoreFailed } from "../../domain/Failure.ts"
+import { SessionStore, type SessionStoreShape } from "../SessionStore.ts"
+
+const unavailable = (message: string) => new StoreFailed({ reason: "unavailable", message })
+
+const loadDriver = Effect.tryPromise({
+  try: () => import("./SqliteSessions.ts"),
+  catch: () => unavailable("The session store needs node:sqlite; run Super-Pi with Node 24 or later")
+})
+
+const openDatabase = (file: string) => Effect.flatMap(loadDriver, ({ open }) => open(file))
+
+/** Answers from the store that `opened` gives, so that it is asked for at the first operation. */
+const deferred = (opened: Effect.Effect<SessionStoreShape, StoreFailed>): SessionStoreShape => ({
+  create: (record, entries) => Effect.flatMap(opened, (store) => store.create(record, entries)),
+  append: (id, seq, entries) => Effect.flatMap(opened, (store) => store.append(id, seq, entries)),
+  record: (id) => Effect.flatMap(opened, (store) => store.record(id)),
+  entries: (id) => Stream.unwrap(Effect.map(opened, (store) => store.entries(id))),
+  nextSeq: (id) => Effect.flatMap(opened, (store) => store.nextSeq(id)),
+  list: (filter) => Effect.flatMap(opened, (store) => store.list(filter)),
+  remove: (id) => Effect.flatMap(opened, (store) => store.remove(id)),
+  fork: (from, record) => Effect.flatMap(opened, (store) => store.fork(from, record))
+})
+
+/** What a failed attempt opened is closed at once; what succeeded stays open for as long as the layer. */
+const makeDeferred = Effect.fnUntraced(function* (
+  open: Effect.Effect<SessionStoreShape, StoreFailed, Scope.Scope>
+): Effect.fn.Return<SessionStoreShape, never, Scope.Scope> {
+  const scope = yield* Effect.scope
+  const opened = yield* Scope.fork(scope).pipe(
+    Effect.flatMap((own) =>
+      Effect.onError(Scope.provide(open, own), (cause) => Scope.close(own, Exit.failCause(cause)))
+    ),
+    Effect.uninterruptible,
+    Effect.cachedWithTTL((exit) => (Exit.isSuccess(exit) ? "Infinity" : "0 millis"))
+  )
+  return deferred(opened)
+})
+
+/** Makes the folder (0700) and the file (0600): what people and models wrote is nobody else's to read. */
+const prepare = Effect.fnUntraced(function* (
+  file: string
+): Effect.fn.Return<void, StoreFailed, FileSystem.FileSystem | Path.Path> {
+  const fileSystem = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  yield* fileSystem.makeDirectory(path.dirname(file), { recursive: true, mode: 0o700 }).pipe(
+    Effect.andThen(Effect.scoped(fileSystem.open(file, { flag: "a", mode: 0o600 }))),
+    Effect.mapError((error) => unavailable(`The session store ${file} cannot be opened: ${error.message}`))
+  )
+})
+
+export interface SessionStoreSqliteOptions {
+  /** Absolute path of the database; made at the first operation. */
+  readonly file: string
+}
+
+export const layer = ({
+  file
+}: SessionStoreSqliteOptions): Layer.Layer<SessionStore, never, FileSystem.FileSystem | Path.Path> =>
+  Layer.effect(
+    SessionStore,
+    Effect.contextWith((context) =>
+      makeDeferred(Effect.andThen(Effect.provideContext(prepare(file), context), openDatabase(file)))
+    )
+  )
+
+/** A store that ends with its scope, for tests and for sessions that nobody wants to keep. */
+export const layerMemory: Layer.Layer<SessionStore> = Layer.effect(SessionStore, makeDeferred(openDatabase(":memory:")))

@@ -1,0 +1,81 @@
+/** The `grep` tool: lines of files that match a regular expression. */
+import * as AiTool from "effect/ai/Tool"
+import * as Effect from "effect/Effect"
+import type * as FileSystem from "effect/FileSystem"
+import * as Schema from "effect/Schema"
+import { showPath } from "../../domain/Paths.ts"
+import type { Found, Match, Search } from "../files/Search.ts"
+import type { PreparedCall, ToolDefinition } from "../ToolDefinition.ts"
+import type { Workspace } from "../Workspace.ts"
+import { makeInput } from "./support/Input.ts"
+import { completed, failed } from "./support/Outcome.ts"
+import { accessTo, type Place, type Places } from "./support/Places.ts"
+
+const parameters = Schema.Struct({
+  pattern: Schema.String.annotate({ description: "Regular expression" }),
+  path: Schema.optionalKey(Schema.String.annotate({ description: "File or folder; default: the working folder" })),
+  glob: Schema.optionalKey(Schema.String.annotate({ description: "Only these files, such as *.ts or src/**" })),
+  ignore_case: Schema.optionalKey(Schema.Boolean),
+  include_ignored: Schema.optionalKey(Schema.Boolean.annotate({ description: "Also search git-ignored files" }))
+})
+
+const tool = AiTool.make("grep", {
+  description: "Search the contents of files. Gives path:line: text, at most 200 matches.",
+  parameters
+})
+
+const LIMIT = 200
+
+/** Said with every answer that left ignored files out, so that none is taken as not existing (F92). */
+export const ignoredNote = "(git-ignored files were not searched; include_ignored searches them)"
+
+const report = ({ items, more }: Found<Match>, { cwd }: Workspace, includeIgnored: boolean): string =>
+  [
+    ...(items.length === 0 ? ["No matches."] : []),
+    ...items.map(({ line, path, text }) => `${showPath(cwd, path)}:${line}: ${text}`),
+    ...(more ? [`(there are more than ${LIMIT} matches: narrow pattern, path or glob)`] : []),
+    ...(includeIgnored ? [] : [ignoredNote])
+  ].join("\n")
+
+export const makeGrep = (fs: FileSystem.FileSystem, search: Search, places: Places): ToolDefinition => {
+  const decode = makeInput("grep", parameters)
+
+  const run = Effect.fn("grep")(
+    function* (place: Place, input: typeof parameters.Type, workspace: Workspace) {
+      if (!(yield* Effect.orElseSucceed(fs.exists(place.real), () => true))) {
+        return failed(`${place.shown} does not exist`)
+      }
+      const includeIgnored = input.include_ignored ?? false
+      const found = yield* search.grep({
+        root: place.path,
+        pattern: input.pattern,
+        glob: input.glob,
+        ignoreCase: input.ignore_case ?? false,
+        includeIgnored,
+        limit: LIMIT
+      })
+      return completed(report(found, workspace, includeIgnored))
+    },
+    Effect.catch(({ message }) => Effect.succeed(failed(message)))
+  )
+
+  return {
+    tool,
+    kind: "search",
+    title: "Search",
+    concurrency: "shared",
+    prepare: Effect.fnUntraced(function* (raw, workspace) {
+      const input = yield* decode(raw)
+      const place = yield* places.find(input.path ?? ".", workspace)
+      const files = input.glob === undefined ? "" : ` (${input.glob})`
+      return {
+        title: `Search ${JSON.stringify(input.pattern)} in ${place.shown}${files}`,
+        kind: "search",
+        locations: input.path === undefined ? [] : [{ path: place.path }],
+        preview: [],
+        access: accessTo("Read", place),
+        run: (context) => run(place, input, context.workspace)
+      } satisfies PreparedCall
+    })
+  }
+}

@@ -1,0 +1,66 @@
+/** The conversation as the model of this turn can take it, and as the log keeps it. */
+import * as Effect from "effect/Effect"
+import * as Prompt from "effect/ai/Prompt"
+import * as Schema from "effect/Schema"
+import type { Content } from "../../domain/Content.ts"
+import { userMessage } from "../../domain/ContextMessage.ts"
+import type { ModelInfo } from "../../domain/Model.ts"
+import type { TurnSession } from "../Turn.ts"
+import { closeOpenCalls } from "./ContextRepair.ts"
+
+export interface Transcript {
+  /** What the model is asked with, behind the system prompt. */
+  readonly messages: () => ReadonlyArray<Prompt.Message>
+  readonly append: (messages: ReadonlyArray<Prompt.Message>) => Effect.Effect<void>
+  /** Takes the prompt of this turn and all that followed it away from the model. */
+  readonly truncate: Effect.Effect<void>
+}
+
+const decodeMessage = Schema.decodeUnknownEffect(Prompt.Message)
+const encodeMessage = Schema.encodeEffect(Prompt.Message)
+const toJson = Schema.decodeUnknownEffect(Schema.Json)
+
+const isImage = (part: Prompt.UserMessagePart): part is Prompt.FilePart =>
+  part.type === "file" && part.mediaType.startsWith("image/")
+
+/** Another model may have taken the images; this one must not fail over them for the rest of the session (F98). */
+const withoutImages = (message: Prompt.Message): Prompt.Message =>
+  message.role === "user" && message.content.some(isImage)
+    ? Prompt.userMessage({
+        options: message.options,
+        content: message.content.map((part) =>
+          isImage(part)
+            ? Prompt.textPart({ text: `[An image (${part.mediaType}) was attached, but this model takes no images]` })
+            : part
+        )
+      })
+    : message
+
+/** Begins with what the session's model has seen and with `prompt`, which is logged. */
+export const open = Effect.fnUntraced(function* (
+  session: TurnSession,
+  { image }: ModelInfo,
+  prompt: ReadonlyArray<Content>
+): Effect.fn.Return<Transcript> {
+  const visible = (message: Prompt.Message) => (image ? message : withoutImages(message))
+  const before = yield* session.context
+  const asked = userMessage(prompt)
+  const known = yield* Effect.forEach([...before, asked], (message) => Effect.option(decodeMessage(message)))
+  const messages = [
+    ...closeOpenCalls(known.flatMap((message) => (message._tag === "Some" ? [message.value] : [])))
+  ].map(visible)
+  yield* session.log({ _tag: "ContextAppended", messages: [asked] })
+
+  const append = Effect.fnUntraced(function* (added: ReadonlyArray<Prompt.Message>) {
+    if (added.length === 0) return
+    const encoded = yield* Effect.forEach(added, (message) => Effect.flatMap(encodeMessage(message), toJson))
+    yield* session.log({ _tag: "ContextAppended", messages: encoded })
+    messages.push(...added)
+  }, Effect.orDie)
+
+  return {
+    messages: () => messages,
+    append,
+    truncate: session.log({ _tag: "ContextTruncated", length: before.length })
+  }
+})

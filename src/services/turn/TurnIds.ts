@@ -1,0 +1,24 @@
+/** Ids of one turn: unique in the session across turns and reloads, and short enough for every provider. */
+import * as Effect from "effect/Effect"
+import { SecureRandom } from "effect/crypto/SecureRandom"
+import { MessageId, ToolCallId } from "../../domain/Ids.ts"
+
+export interface TurnIds {
+  readonly message: () => MessageId
+  readonly call: () => ToolCallId
+}
+
+const RANDOM_DIGITS = 12
+
+export const make = Effect.gen(function* () {
+  const random = yield* SecureRandom
+  return Effect.map(random.uuidV4(), (uuid): TurnIds => {
+    const turn = uuid.replaceAll("-", "").slice(0, RANDOM_DIGITS)
+    let messages = 0
+    let calls = 0
+    return {
+      message: () => MessageId.make(`msg_${turn}_${messages++}`),
+      call: () => ToolCallId.make(`call_${turn}_${calls++}`)
+    }
+  })
+})

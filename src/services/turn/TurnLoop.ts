@@ -1,0 +1,135 @@
+/** The turn: ask the model, run the tools that it calls, and again, until it is done. */
+import type * as LanguageModel from "effect/ai/LanguageModel"
+import * as Prompt from "effect/ai/Prompt"
+import type * as Response from "effect/ai/Response"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type { Content } from "../../domain/Content.ts"
+import { type ModelInfo, UNKNOWN_CONTEXT_WINDOW } from "../../domain/Model.ts"
+import { emptyUsage, type Outcome, type TurnError } from "../../domain/Turn.ts"
+import { Models } from "../Models.ts"
+import { PermissionBroker } from "../PermissionBroker.ts"
+import { Tools } from "../Tools.ts"
+import { Turn, type TurnSession } from "../Turn.ts"
+import * as Deltas from "./Deltas.ts"
+import {
+  answerFailed,
+  endedEarly,
+  filtered,
+  isRefused,
+  toTurnError,
+  unavailable,
+  withoutPrompt
+} from "./ModelFailure.ts"
+import * as ModelRequest from "./ModelRequest.ts"
+import * as Step from "./Step.ts"
+import * as SystemPrompt from "./SystemPrompt.ts"
+import * as ToolCalls from "./ToolCalls.ts"
+import { describeAll } from "./ToolDescriptions.ts"
+import * as Transcript from "./Transcript.ts"
+import * as TurnIds from "./TurnIds.ts"
+import * as Usage from "./Usage.ts"
+
+/** Model requests of one turn; beyond it the turn ends with `max_turn_requests`. */
+const MAX_REQUESTS = 200
+
+const unknownModel = (id: string): ModelInfo => ({
+  id,
+  name: id,
+  contextWindow: UNKNOWN_CONTEXT_WINDOW,
+  image: false,
+  efforts: []
+})
+
+export const layerWith = (options: { readonly maxRequests: number }) =>
+  Layer.effect(
+    Turn,
+    Effect.gen(function* () {
+      const models = yield* Models
+      const tools = yield* Tools
+      const broker = yield* PermissionBroker
+      const systemPrompt = yield* SystemPrompt.make
+      const makeIds = yield* TurnIds.make
+
+      const run = Effect.fn("Turn.run")(function* (session: TurnSession, prompt: ReadonlyArray<Content>) {
+        const ids = yield* makeIds
+        const deltas = yield* Deltas.make(session.emit)
+        const selection = yield* session.model
+        const info = (yield* models.list).find(({ id }) => id === selection.id) ?? unknownModel(selection.id)
+        const transcript = yield* Transcript.open(session, info, prompt)
+        const available = new Map(
+          [...tools.get(session.harness.tools), ...session.mcpTools].map((definition) => [
+            definition.tool.name,
+            definition
+          ])
+        )
+        const toolkit = describeAll(available)
+        const calls = ToolCalls.make(session, available, broker)
+        let usage = emptyUsage
+        let cost = yield* session.cost
+        let requests = 0
+
+        const account = Effect.fnUntraced(function* (finish: Response.FinishPart) {
+          const spent = Usage.fromResponse(finish.usage)
+          usage = Usage.add(usage, spent)
+          if (info.price !== undefined) cost += Usage.costOf(spent, info.price)
+          yield* session.emit({
+            _tag: "UsageUpdated",
+            used: spent.inputTokens + spent.outputTokens,
+            size: info.contextWindow,
+            ...(info.price === undefined ? {} : { cost })
+          })
+        })
+
+        /** The error is told as text, which every client shows, and is nothing that the model said. */
+        const refuse = Effect.fnUntraced(function* (error: TurnError) {
+          yield* deltas.flush
+          yield* session.settle("The model's answer broke off before this call ran.")
+          const dropped = requests === 1 && isRefused(error)
+          if (dropped) yield* transcript.truncate
+          const told = dropped ? withoutPrompt(error) : error
+          yield* session.emit({ _tag: "TextDelta", messageId: ids.message(), text: told.message })
+          return { stopReason: "refusal", error: told, usage } satisfies Outcome
+        })
+
+        /** One request and its tools. `undefined`: the model wants to go on. */
+        const advance = Effect.fnUntraced(function* (model: LanguageModel.LanguageModel, system: Prompt.Message) {
+          requests += 1
+          const step = Step.make({ ids, deltas, tools: available, emit: session.emit })
+          const messages = [system, ...transcript.messages()]
+          const failure = yield* Effect.match(ModelRequest.send({ model, messages, toolkit }, step, session), {
+            onFailure: toTurnError,
+            onSuccess: () => undefined
+          })
+          if (failure !== undefined) return yield* refuse(failure)
+          yield* deltas.flush
+          const finish = step.finish()
+          if (finish === undefined) return yield* refuse(endedEarly)
+          yield* account(finish)
+          if (finish.reason === "content-filter") return yield* refuse(filtered)
+          if (finish.reason === "error") return yield* refuse(answerFailed)
+          yield* transcript.append(step.messages())
+          if (step.calls().length > 0) {
+            yield* calls.run(step.calls(), (results) => transcript.append([Prompt.toolMessage({ content: results })]))
+            return undefined
+          }
+          if (finish.reason === "pause") return undefined
+          return { stopReason: finish.reason === "length" ? "max_tokens" : "end_turn", usage } satisfies Outcome
+        })
+
+        const system = Prompt.systemMessage({ content: yield* systemPrompt(session) })
+        return yield* Effect.gen(function* () {
+          const model = yield* models.resolve(selection.id, selection.effort)
+          while (requests < options.maxRequests) {
+            const outcome: Outcome | undefined = yield* advance(model, system)
+            if (outcome !== undefined) return outcome
+          }
+          return { stopReason: "max_turn_requests", usage } satisfies Outcome
+        }).pipe(Effect.catchTag("ModelUnavailable", ({ message }) => refuse(unavailable(message))))
+      }, Effect.scoped)
+
+      return Turn.of({ run })
+    })
+  )
+
+export const layer = layerWith({ maxRequests: MAX_REQUESTS })

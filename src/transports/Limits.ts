@@ -1,0 +1,39 @@
+/** What bounds a peer. */
+import type * as Duration from "effect/Duration"
+import { maxFrameBytes } from "./Frames.ts"
+
+export interface Limits {
+  /** Bytes of the longest frame, in and out (TR-04). Default 32 MiB. */
+  readonly frameBytes: number
+  /** Frames that wait for the writer before `notify` waits. Default 256. */
+  readonly queuedFrames: number
+  /** Their bytes. Default 8 MiB; a larger frame passes alone. */
+  readonly queuedBytes: number
+  /** Error answers that pass a full queue. A client that never reads them is then no longer read. Default 1024. */
+  readonly queuedRefusals: number
+  /** Incoming requests that are not answered yet; further ones are refused. Default 256. */
+  readonly requestsIn: number
+  /** Incoming notifications still at work; further ones are dropped and logged. Default 1024. */
+  readonly notificationsIn: number
+  /** Our own requests without answer; further ones fail. Default 1024. */
+  readonly requestsOut: number
+  /** How long requests may go on after the end of input before they are interrupted. Default zero. */
+  readonly settle: Duration.Input
+  /** How long interrupted work may take to end. Default 1 second. */
+  readonly finalizers: Duration.Input
+  /** How long the last frames may take to be written. Default 500 milliseconds. */
+  readonly flush: Duration.Input
+}
+
+export const defaultLimits: Limits = {
+  frameBytes: maxFrameBytes,
+  queuedFrames: 256,
+  queuedBytes: 8 * 1024 * 1024,
+  queuedRefusals: 1024,
+  requestsIn: 256,
+  notificationsIn: 1024,
+  requestsOut: 1024,
+  settle: 0,
+  finalizers: "1 second",
+  flush: "500 millis"
+}

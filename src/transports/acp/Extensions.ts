@@ -1,0 +1,64 @@
+/** This agent's own keys in `_meta`, the same in every protocol version (EXT-01, EXT-03). */
+import * as Option from "effect/Option"
+import type * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import { type ExecutionMode, lower, offered } from "../../domain/ExecutionMode.ts"
+import { defaultHarness, type Harness } from "../../domain/Harness.ts"
+import type { Outcome } from "../../domain/Turn.ts"
+import { AuthenticateMeta, ForkSession, PermissionMeta, SessionMeta } from "../../domain/wire/Extensions.ts"
+import type { SessionWishes } from "../../services/Agent.ts"
+
+type Meta = Schema.JsonObject | undefined
+
+/** Every key is lenient, so that nothing in `_meta` can break a request. */
+const reader = <A extends object>(schema: Schema.ConstraintDecoder<A>) => {
+  const decode = Schema.decodeUnknownOption(schema)
+  return (meta: Meta): Partial<A> => Option.getOrElse(decode(meta ?? {}), () => ({}))
+}
+
+const readSession = reader(SessionMeta)
+const readAuthenticate = reader(AuthenticateMeta)
+const readPermission = reader(PermissionMeta)
+
+export const wishesOf = (meta: Meta): SessionWishes => {
+  const { modelId, reasoningEffort, systemPromptOverride, yoloMode, ...wishes } = readSession(meta)
+  return {
+    ...wishes,
+    ...(modelId === undefined ? {} : { model: modelId }),
+    ...(reasoningEffort === undefined ? {} : { effort: reasoningEffort }),
+    ...(systemPromptOverride === undefined ? {} : { systemPrompt: systemPromptOverride }),
+    ...(yoloMode === true ? { mode: "always-approve" } : {})
+  }
+}
+
+export const tokenOf = (meta: Meta): Redacted.Redacted<string> | undefined => readAuthenticate(meta).token
+
+/** What the user wants instead of what was asked. */
+export const followUpOf = (meta: Meta): string | undefined => readPermission(meta).followup_message
+
+/** Methods of our own. */
+export const methods: ReadonlyArray<string> = [ForkSession._tag]
+
+/** A harness for `initialize`; `modes` are those that it offers under the ceiling of the transport. */
+export const describeHarness = (harness: Harness, ceiling: ExecutionMode) => ({
+  id: harness.id,
+  title: harness.title,
+  description: harness.description,
+  default: harness.id === defaultHarness.id,
+  capabilities: {
+    tools: [...harness.tools],
+    mcp: harness.mcp,
+    unattended: harness.unattended,
+    modes: offered(lower(harness.ceiling, ceiling)).map((mode) => mode.id)
+  }
+})
+
+/** Why a turn failed and what it used; nothing when there is nothing to say. */
+export const outcomeMeta = ({ error, usage }: Outcome) =>
+  error === undefined && usage === undefined
+    ? {}
+    : {
+        _meta: {
+          superPi: { ...(error === undefined ? {} : { error }), ...(usage === undefined ? {} : { usage }) }
+        }
+      }

@@ -1,0 +1,39 @@
+/** The one place where failures of the agent get the codes of the wire (conformance §1). */
+import type { Failure } from "../../domain/Failure.ts"
+import { ErrorCode, WireError } from "../../domain/wire/ErrorCode.ts"
+
+/** Longest error message, in characters: it is meant to be shown in one line (RPC-14). */
+const maxLength = 500
+
+/** Text as one line that an editor can show. */
+export const oneLine = (text: string): string => {
+  const line = text.replaceAll(/\s+/g, " ").trim()
+  return line.length > maxLength ? `${line.slice(0, maxLength - 1)}…` : line
+}
+
+export const toWireError = (failure: Failure): WireError => {
+  switch (failure._tag) {
+    case "AuthRequired":
+      return new WireError({ code: ErrorCode.AuthRequired, message: oneLine(failure.message) })
+    case "SessionNotFound":
+      return new WireError({
+        code: ErrorCode.ResourceNotFound,
+        message: oneLine(failure.message),
+        data: { sessionId: failure.sessionId }
+      })
+    case "InvalidInput":
+      return new WireError({
+        code: ErrorCode.InvalidParams,
+        message: oneLine(`${failure.field}: ${failure.message}`),
+        data: { field: failure.field }
+      })
+    case "Busy":
+      return new WireError({ code: ErrorCode.InvalidRequest, message: oneLine(failure.message) })
+    case "StoreFailed":
+      return new WireError({
+        code: ErrorCode.InternalError,
+        message: oneLine(failure.message),
+        data: { reason: failure.reason }
+      })
+  }
+}

@@ -1,0 +1,43 @@
+/** What the client can do, and what the agent says that it can do: only what is there (INI-08, INI-10). */
+import type { EditorCapabilities } from "../../../domain/Capability.ts"
+import type { InitializeResponse } from "../../../domain/wire/v1/Initialize.ts"
+import type { ClientCapabilities } from "../../../domain/wire/v1/Capability.ts"
+import type { AgentDescription } from "../../../services/Agent.ts"
+import type { AuthMethod } from "../../../services/Auth.ts"
+import { describeHarness, methods } from "../Extensions.ts"
+import type { Parties } from "../Version.ts"
+
+export const capabilitiesOf = (client: ClientCapabilities | undefined): EditorCapabilities => ({
+  readTextFile: client?.fs?.readTextFile ?? false,
+  writeTextFile: client?.fs?.writeTextFile ?? false,
+  terminalAuth: client?.auth?.terminal ?? false,
+  booleanConfig: client?.session?.configOptions?.boolean !== undefined,
+  notices: client?.session?.notices !== undefined
+})
+
+const authMethod = ({ terminal, ...method }: AuthMethod) =>
+  terminal === undefined ? method : { type: "terminal" as const, ...method, args: terminal.args }
+
+export const describe = (
+  description: AgentDescription,
+  capabilities: EditorCapabilities,
+  parties: Parties
+): typeof InitializeResponse.Encoded => ({
+  protocolVersion: 1,
+  agentCapabilities: {
+    loadSession: true,
+    promptCapabilities: { image: description.image, audio: false, embeddedContext: true },
+    mcpCapabilities: { http: description.mcpHttp, sse: false },
+    sessionCapabilities: { list: {}, resume: {}, close: {}, delete: {}, additionalDirectories: {} },
+    auth: { logout: {} },
+    _meta: { superPi: { harnesses: description.harnesses.map(({ id }) => id), methods } }
+  },
+  // A client that runs no terminal for us could do nothing with those (AUT-02).
+  authMethods: description.authMethods
+    .filter(({ terminal }) => terminal === undefined || capabilities.terminalAuth)
+    .map(authMethod),
+  agentInfo: { name: "super-pi", title: "Super-Pi", version: parties.agentVersion },
+  _meta: {
+    superPi: { harnesses: description.harnesses.map((harness) => describeHarness(harness, parties.ceiling)) }
+  }
+})

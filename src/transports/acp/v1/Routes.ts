@@ -1,0 +1,119 @@
+/** The methods of version 1 as intents of the agent. */
+import * as Effect from "effect/Effect"
+import { InvalidInput } from "../../../domain/Failure.ts"
+import { ForkSession, type ExtensionRequests } from "../../../domain/wire/Extensions.ts"
+import * as Method from "../../../domain/wire/v1/AgentMethods.ts"
+import type { AgentNotifications, AgentRequests } from "../../../domain/wire/v1/Contract.ts"
+import type { AgentConnection, AgentDescription } from "../../../services/Agent.ts"
+import type { NotificationRoute, RequestRoute, Routes } from "../../Routes.ts"
+import { tokenOf, wishesOf } from "../Extensions.ts"
+import { onNotification, onRequest, routes, type Table } from "../Version.ts"
+import { answerOf, contentsOf } from "./Prompt.ts"
+import { pageOf, placeOf, stateOf } from "./Session.ts"
+import { selectOption } from "./Updates.ts"
+
+const nothing = () => ({})
+
+const signIn = (agent: AgentConnection) => ({
+  authenticate: onRequest(Method.Authenticate, ({ methodId, _meta }) =>
+    Effect.map(agent.authenticate(methodId, tokenOf(_meta)), nothing)
+  ),
+  logout: onRequest(Method.Logout, () => Effect.map(agent.logout, nothing))
+})
+
+/** What follows an answer is sent after it: before, the client does not know the session (SES-05). */
+const opening = (agent: AgentConnection, description: AgentDescription) => ({
+  "session/new": onRequest(
+    Method.NewSession,
+    Effect.fnUntraced(function* (params, request) {
+      const place = yield* placeOf(params, description)
+      const snapshot = yield* agent.newSession(place, wishesOf(params._meta))
+      yield* request.afterReply(agent.announce(snapshot.sessionId))
+      return { sessionId: snapshot.sessionId, ...stateOf(snapshot) }
+    })
+  ),
+  // The agent tells everything before the answer; nothing may follow it (SES-07).
+  "session/load": onRequest(
+    Method.LoadSession,
+    Effect.fnUntraced(function* (params) {
+      const place = yield* placeOf(params, description)
+      return stateOf(yield* agent.loadSession(params.sessionId, place, wishesOf(params._meta)))
+    })
+  ),
+  "session/resume": onRequest(
+    Method.ResumeSession,
+    Effect.fnUntraced(function* (params, request) {
+      const place = yield* placeOf(params, description)
+      const snapshot = yield* agent.resumeSession(params.sessionId, place, wishesOf(params._meta))
+      yield* request.afterReply(agent.announce(snapshot.sessionId))
+      return stateOf(snapshot)
+    })
+  ),
+  "_superpi/session/fork": onRequest(
+    ForkSession,
+    Effect.fnUntraced(function* (params, request) {
+      const place = yield* placeOf(params, description)
+      const snapshot = yield* agent.forkSession(params.sessionId, place)
+      yield* request.afterReply(agent.announce(snapshot.sessionId))
+      return { sessionId: snapshot.sessionId, ...stateOf(snapshot) }
+    })
+  )
+})
+
+const keeping = (agent: AgentConnection) => ({
+  "session/list": onRequest(Method.ListSessions, ({ cwd, cursor }) =>
+    Effect.map(
+      agent.listSessions({
+        ...(typeof cwd === "string" ? { cwd } : {}),
+        ...(typeof cursor === "string" ? { cursor } : {})
+      }),
+      pageOf
+    )
+  ),
+  "session/close": onRequest(Method.CloseSession, ({ sessionId }) =>
+    Effect.map(agent.closeSession(sessionId), nothing)
+  ),
+  "session/delete": onRequest(Method.DeleteSession, ({ sessionId }) =>
+    Effect.map(agent.deleteSession(sessionId), nothing)
+  ),
+  "session/set_mode": onRequest(Method.SetMode, ({ sessionId, modeId }) =>
+    Effect.map(agent.setMode(sessionId, modeId), nothing)
+  ),
+  "session/set_config_option": onRequest(
+    Method.SetConfigOption,
+    Effect.fnUntraced(function* ({ sessionId, configId, value }) {
+      if (typeof value === "boolean") {
+        return yield* new InvalidInput({
+          field: "value",
+          message: "no option here is a boolean; send the id of a choice"
+        })
+      }
+      const options = yield* agent.setOption(sessionId, configId, value)
+      return { configOptions: options.map(selectOption) }
+    })
+  )
+})
+
+const working = (agent: AgentConnection, description: AgentDescription) => ({
+  "session/prompt": onRequest(
+    Method.Prompt,
+    Effect.fnUntraced(function* ({ sessionId, prompt }) {
+      const content = yield* contentsOf(prompt, description)
+      return answerOf(yield* agent.prompt(sessionId, content))
+    })
+  )
+})
+
+export const makeRoutes = (agent: AgentConnection, description: AgentDescription): Routes => {
+  const requests: Table<typeof AgentRequests, RequestRoute, "initialize"> &
+    Table<typeof ExtensionRequests, RequestRoute> = {
+    ...signIn(agent),
+    ...opening(agent, description),
+    ...keeping(agent),
+    ...working(agent, description)
+  }
+  const notifications: Table<typeof AgentNotifications, NotificationRoute> = {
+    "session/cancel": onNotification(Method.Cancel, ({ sessionId }) => agent.cancel(sessionId))
+  }
+  return routes(requests, notifications)
+}

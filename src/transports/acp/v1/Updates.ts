@@ -1,0 +1,85 @@
+/** One event, one projection: the same updates when it happens and when the session is loaded (design §4). */
+import type { EditorCapabilities } from "../../../domain/Capability.ts"
+import type { ConfigOption as DomainOption } from "../../../domain/Config.ts"
+import type { Event } from "../../../domain/Event.ts"
+import type { ToolCallPatch } from "../../../domain/Tool.ts"
+import type { SelectOption } from "../../../domain/wire/v1/Config.ts"
+import type { SessionUpdate } from "../../../domain/wire/v1/Update.ts"
+
+export type Update = typeof SessionUpdate.Encoded
+
+/** All our options are choices; a boolean would need a client that knows it (CFG-02). */
+export const selectOption = (option: DomainOption): typeof SelectOption.Encoded => ({ ...option, type: "select" })
+
+const toolCallUpdate = (id: string, patch: ToolCallPatch): Update => ({
+  sessionUpdate: "tool_call_update",
+  toolCallId: id,
+  ...patch
+})
+
+/** In the order in which they have to be sent. Empty for what this client does not know. */
+export const toUpdates = (event: Event, capabilities: EditorCapabilities): ReadonlyArray<Update> => {
+  switch (event._tag) {
+    case "UserMessage":
+      return event.content.map((content) => ({
+        sessionUpdate: "user_message_chunk",
+        content,
+        messageId: event.messageId
+      }))
+    case "TextDelta":
+      return [
+        {
+          sessionUpdate: "agent_message_chunk",
+          content: { type: "text", text: event.text },
+          messageId: event.messageId
+        }
+      ]
+    case "ThoughtDelta":
+      return [
+        {
+          sessionUpdate: "agent_thought_chunk",
+          content: { type: "text", text: event.text },
+          messageId: event.messageId
+        }
+      ]
+    case "ToolCallStarted": {
+      const { id, ...call } = event.call
+      return [{ sessionUpdate: "tool_call", toolCallId: id, ...call }]
+    }
+    case "ToolCallUpdated":
+    case "ToolCallProgress":
+      return [toolCallUpdate(event.id, event.patch)]
+    case "PlanUpdated":
+      return [{ sessionUpdate: "plan", entries: event.entries }]
+    case "UsageUpdated":
+      return [
+        {
+          sessionUpdate: "usage_update",
+          used: event.used,
+          size: event.size,
+          ...(event.cost === undefined ? {} : { cost: { amount: event.cost, currency: "USD" } })
+        }
+      ]
+    case "InfoUpdated": {
+      const { _tag, ...info } = event
+      return [{ sessionUpdate: "session_info_update", ...info }]
+    }
+    case "ModeChanged":
+      return [{ sessionUpdate: "current_mode_update", currentModeId: event.mode }]
+    case "ConfigChanged":
+      return [{ sessionUpdate: "config_option_update", configOptions: event.options.map(selectOption) }]
+    case "CommandsChanged":
+      return [
+        {
+          sessionUpdate: "available_commands_update",
+          availableCommands: event.commands.map(({ hint, ...command }) =>
+            hint === undefined ? command : { ...command, input: { hint } }
+          )
+        }
+      ]
+    case "Notice": {
+      const { _tag, ...notice } = event
+      return capabilities.notices ? [{ sessionUpdate: "notice", ...notice }] : []
+    }
+  }
+}

@@ -1,0 +1,64 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { version } from "../../src/domain/Version.ts"
+import { run } from "../support/Program.ts"
+
+const lines = (text: string): ReadonlyArray<string> => text.split("\n").filter((line) => line !== "")
+
+describe("command line", () => {
+  it.live("--version prints the name and the version", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* run(["--version"]), { end: 0, stdout: `super-pi ${version}\n`, stderr: "" })
+    })
+  )
+
+  for (const [path, ...words] of [
+    ["", "acp", "agent", "token", "--log-level"],
+    ["acp", "super-pi acp", "--model", "--always-approve", "--yolo"],
+    ["agent", "stdio", "--model", "--always-approve", "--yolo"],
+    ["agent stdio", "super-pi agent stdio", "--model"],
+    ["token", "create", "list", "revoke"],
+    ["token create", "super-pi token create"],
+    ["token list", "super-pi token list"],
+    ["token revoke", "super-pi token revoke"]
+  ]) {
+    it.live(`--help of "super-pi ${path}" is on stdout and names all that it takes`, () =>
+      Effect.gen(function* () {
+        const { end, stderr, stdout } = yield* run([...lines((path ?? "").replaceAll(" ", "\n")), "--help"])
+        assert.deepStrictEqual([end, stderr], [0, ""])
+        for (const word of words) assert.include(stdout, word)
+      })
+    )
+  }
+
+  it.live("lists no transport that does not exist", () =>
+    Effect.gen(function* () {
+      const { stdout } = yield* run(["agent", "--help"])
+      for (const word of ["serve", "headless", "daemon", "leader"]) assert.notInclude(stdout, word)
+    })
+  )
+
+  for (const [line, complaint] of [
+    ["", "a command is missing"],
+    ["agent", "a command is missing"],
+    ["bogus", '"bogus"'],
+    ["agent serve", '"serve"'],
+    ["acp --bogus", "--bogus"],
+    ["acp extra", '"extra"'],
+    ["acp --model", "model"],
+    ["acp --log-level loud", "loud"],
+    ["agent stdio --model some/model", "--model stands after the transport's name"],
+    ["agent stdio --yolo", "--yolo stands after the transport's name"],
+    ["token", "a command is missing"],
+    ["token revoke", "id"]
+  ] as const) {
+    it.live(`"super-pi ${line}" is a usage error: code 2, a reason on stderr, nothing on stdout`, () =>
+      Effect.gen(function* () {
+        const { end, stderr, stdout } = yield* run(line === "" ? [] : line.split(" "))
+        assert.deepStrictEqual([end, stdout], [2, ""])
+        assert.include(stderr, complaint)
+        assert.isBelow(lines(stderr).length, 8)
+      })
+    )
+  }
+})

@@ -1,0 +1,187 @@
+import { assert, describe, it } from "@effect/vitest"
+import { ExecutionMode } from "../../../src/domain/ExecutionMode.ts"
+import type { Access, Grant } from "../../../src/domain/Permission.ts"
+import { factsOf } from "../../../src/domain/permission/PermissionFacts.ts"
+import { choicesFor } from "../../../src/domain/permission/PermissionOptions.ts"
+import { judge } from "../../../src/domain/permission/PermissionPolicy.ts"
+import { parseRules } from "../../../src/domain/permission/PermissionRule.ts"
+
+interface Given {
+  readonly allow?: ReadonlyArray<string>
+  readonly ask?: ReadonlyArray<string>
+  readonly deny?: ReadonlyArray<string>
+  readonly grants?: ReadonlyArray<Grant>
+  readonly search?: boolean
+}
+
+const decide = (access: Access, mode: ExecutionMode, given: Given = {}) => {
+  const { rules } = parseRules({ allow: given.allow ?? [], ask: given.ask ?? [], deny: given.deny ?? [] })
+  const { grants = [], search = false } = given
+  return judge(factsOf({ access, search, cwd: "/w", home: "/home/ada", rules, grants }), mode)._tag
+}
+
+const none: Access = { _tag: "None" }
+const read = (...paths: ReadonlyArray<string>): Access => ({
+  _tag: "Read",
+  paths,
+  outside: paths.filter((path) => !path.startsWith("/w/"))
+})
+const edit = (...paths: ReadonlyArray<string>): Access => ({
+  _tag: "Edit",
+  paths,
+  outside: paths.filter((path) => !path.startsWith("/w/"))
+})
+const run = (command: string, cwd = "/w"): Access => ({ _tag: "Execute", command, cwd })
+const mcp: Access = { _tag: "Mcp", server: "sales", tool: "delete_all" }
+const granted = (access: Grant["access"], subject: string): Grant => ({ verdict: "allow", access, subject })
+
+describe("PermissionPolicy", () => {
+  describe("each mode and each access", () => {
+    const [A, Q, D] = ["Allow", "Ask", "Deny"] as const
+    for (const [name, access, ...expected] of [
+      ["nothing", none, A, A, A, A, A],
+      ["reading inside", read("/w/a"), A, A, A, A, A],
+      ["reading outside", read("/w/a", "/etc/passwd"), Q, Q, Q, Q, A],
+      ["editing inside", edit("/w/a"), D, Q, A, A, A],
+      ["editing outside", edit("/w/a", "/etc/passwd"), D, Q, Q, Q, A],
+      ["editing what git runs", edit("/w/.git/config"), D, Q, Q, Q, A],
+      ["a command that reads", run("git status && ls | wc -l"), A, A, A, A, A],
+      ["a command that reads outside", run("cat /etc/passwd"), D, Q, Q, Q, A],
+      ["any other command", run("npm test"), D, Q, Q, Q, A],
+      ["a dangerous command", run("rm -rf x"), D, Q, Q, Q, A],
+      ["a line that cannot be split", run("ls $(rm x)"), D, Q, Q, Q, A],
+      ["a tool of a server", mcp, Q, Q, Q, Q, A]
+    ] as const) {
+      ExecutionMode.literals.forEach((mode, index) => {
+        it(`${name}, ${mode}: ${expected[index]}`, () => assert.strictEqual(decide(access, mode), expected[index]))
+      })
+    }
+  })
+
+  describe("rules", () => {
+    for (const [name, access, mode, given, expected] of [
+      ["allow", run("npm test"), "ask", { allow: ["Bash(npm test)"] }, "Allow"],
+      ["allow has a word boundary", run("npm tester"), "ask", { allow: ["Bash(npm test)"] }, "Ask"],
+      ["allow needs every segment", run("npm test && npm publish"), "ask", { allow: ["Bash(npm test)"] }, "Ask"],
+      ["allow joins with what reads", run("npm test | tail -5"), "ask", { allow: ["Bash(npm test)"] }, "Allow"],
+      ["allow joins rules", run("a; b"), "ask", { allow: ["Bash(a)", "Bash(b)"] }, "Allow"],
+      ["allow covers dangerous commands", run("rm x"), "ask", { allow: ["Bash(rm *)"] }, "Allow"],
+      ["allow stops at substitution", run("npm test $(rm x)"), "ask", { allow: ["Bash(npm *)", "Bash(rm *)"] }, "Ask"],
+      ["allow stops at background", run("npm test &"), "ask", { allow: ["Bash(npm *)"] }, "Ask"],
+      ["allow stops at redirection", run("npm test > ~/.bashrc"), "ask", { allow: ["Bash(npm *)"] }, "Ask"],
+      ["allow of the whole text", run("npm test > out"), "ask", { allow: ["Bash(npm test > out)"] }, "Allow"],
+      ["allow stops at variables", run("LD_PRELOAD=x npm test"), "ask", { allow: ["Bash(npm *)"] }, "Ask"],
+      ["allow passes harmless variables", run("CI=1 npm test"), "ask", { allow: ["Bash(npm *)"] }, "Allow"],
+      ["allow looks into bash -c", run("bash -c 'npm test'"), "ask", { allow: ["Bash(npm *)"] }, "Allow"],
+      ["allow of bash -c needs the inside", run("bash -c 'rm x'"), "ask", { allow: ["Bash(npm *)"] }, "Ask"],
+      ["allow does not see through sudo", run("sudo npm test"), "ask", { allow: ["Bash(npm *)"] }, "Ask"],
+      ["allow of all commands", run("echo $(date)"), "ask", { allow: ["Bash"] }, "Allow"],
+      ["allow of everything", mcp, "ask", { allow: ["*"] }, "Allow"],
+      ["allow stops at plan mode", edit("/w/a"), "plan", { allow: ["*"] }, "Deny"],
+      ["allow stops at plan mode", run("npm test"), "plan", { allow: ["Bash(npm *)"] }, "Deny"],
+      ["deny beats allow", run("npm test"), "ask", { allow: ["Bash"], deny: ["Bash(npm *)"] }, "Deny"],
+      ["deny holds always", run("ls && rm x"), "always-approve", { deny: ["Bash(rm *)"] }, "Deny"],
+      ["deny of everything", none, "always-approve", { deny: ["*"] }, "Deny"],
+      ["deny inside a substitution", run("echo $(rm x)"), "always-approve", { deny: ["Bash(rm)"] }, "Deny"],
+      ["deny behind wrappers", run("X=1 timeout 5 sudo /bin/rm x"), "always-approve", { deny: ["Bash(rm *)"] }, "Deny"],
+      ["deny of the whole line", run("a && b"), "always-approve", { deny: ["Bash(a && b)"] }, "Deny"],
+      ["deny and a hidden command", run("$X y"), "always-approve", { deny: ["Bash(rm *)"] }, "Ask"],
+      ["no rule and a hidden command", run("$X y"), "always-approve", { deny: ["Read(x)"] }, "Allow"],
+      ["deny of a file", read("/w/.env"), "always-approve", { deny: ["Read(.env)"] }, "Deny"],
+      ["deny of a folder", read("/w/keys/a"), "always-approve", { deny: ["Read(keys)"] }, "Deny"],
+      ["deny of a file in a command", run("cat .env"), "always-approve", { deny: ["Read(.env)"] }, "Deny"],
+      ["deny of a file behind =", run("x --file=.env"), "always-approve", { deny: ["Read(.env)"] }, "Deny"],
+      ["deny of edits and a redirection", run("echo > a"), "always-approve", { deny: ["Edit"] }, "Deny"],
+      ["deny of one of two files", edit("/w/a", "/w/b"), "always-approve", { deny: ["Edit(b)"] }, "Deny"],
+      ["read rules are no edit rules", edit("/w/.env"), "always-approve", { deny: ["Read(.env)"] }, "Allow"],
+      ["read rules bind searches", read("/w/.env"), "ask", { deny: ["Read(.env)"], search: true }, "Deny"],
+      ["search rules bind searches", read("/w/a"), "ask", { deny: ["Grep"], search: true }, "Deny"],
+      ["search rules bind nothing else", read("/w/a"), "ask", { deny: ["Grep"] }, "Allow"],
+      ["allow of a file outside", read("/etc/hosts"), "ask", { allow: ["Read(/etc/hosts)"] }, "Allow"],
+      ["allow of one of two files", read("/etc/a", "/etc/b"), "ask", { allow: ["Read(/etc/a)"] }, "Ask"],
+      ["allow of edits below home", edit("/home/ada/x/y"), "ask", { allow: ["Edit(~/x/**)"] }, "Allow"],
+      ["ask beats allow", run("npm test"), "ask", { allow: ["Bash"], ask: ["Bash(npm *)"] }, "Ask"],
+      ["ask beats the read-only list", run("git log"), "ask", { ask: ["Bash(git *)"] }, "Ask"],
+      ["ask of a segment holds always", run("ls; git push"), "always-approve", { ask: ["Bash(git push)"] }, "Ask"],
+      ["ask of a file yields always", edit("/w/a.sql"), "always-approve", { ask: ["Edit(**/*.sql)"] }, "Allow"],
+      ["ask of a file", edit("/w/a.sql"), "accept-edits", { ask: ["Edit(**/*.sql)"] }, "Ask"],
+      ["ask of an inside read", read("/w/a"), "ask", { ask: ["Read(a)"] }, "Ask"],
+      ["tools of a server", mcp, "ask", { allow: ["MCPTool(sales__*)"] }, "Allow"],
+      ["a server", mcp, "ask", { allow: ["MCPTool(sales)"] }, "Allow"],
+      ["a server in another spelling", mcp, "always-approve", { deny: ["mcp__sales"] }, "Deny"],
+      ["a tool in another spelling", mcp, "always-approve", { deny: ["MCPTool(mcp__sales__delete_*)"] }, "Deny"],
+      ["every server", mcp, "always-approve", { deny: ["mcp__*"] }, "Deny"],
+      ["another server", mcp, "ask", { allow: ["MCPTool(sale)", "MCPTool(sales__delete)"] }, "Ask"]
+    ] satisfies ReadonlyArray<readonly [string, Access, ExecutionMode, Given, string]>) {
+      it(`${name}: ${expected}`, () => assert.strictEqual(decide(access, mode, given), expected))
+    }
+  })
+
+  describe("remembered answers", () => {
+    const never: Grant = { verdict: "reject", access: "Execute", subject: "npm publish" }
+    for (const [name, access, mode, given, expected] of [
+      ["the exact line", run("npm test > out"), "ask", { grants: [granted("Execute", "npm test > out")] }, "Allow"],
+      ["the exact dangerous line", run(" rm x "), "ask", { grants: [granted("Execute", "rm x")] }, "Allow"],
+      ["a dangerous part", run("ls && rm x"), "ask", { grants: [granted("Execute", "rm x")] }, "Ask"],
+      ["a part with what reads", run("npm test | tail"), "ask", { grants: [granted("Execute", "npm test")] }, "Allow"],
+      ["a part that is fed", run("cat a | x"), "ask", { grants: [granted("Execute", "x")] }, "Ask"],
+      ["longer than remembered", run("npm test x"), "ask", { grants: [granted("Execute", "npm test")] }, "Ask"],
+      ["elsewhere", run("npm test", "/w/sub"), "ask", { grants: [granted("Execute", "npm test")] }, "Ask"],
+      ["of another kind", run("npm test"), "ask", { grants: [granted("Edit", "npm test")] }, "Ask"],
+      [
+        "a rejection beats a yes",
+        run("npm publish"),
+        "ask",
+        { grants: [granted("Execute", "npm publish"), never] },
+        "Deny"
+      ],
+      ["a rejection of a part", run("ls; npm publish"), "always-approve", { grants: [never] }, "Deny"],
+      ["an ask rule", run("npm test"), "ask", { ask: ["Bash"], grants: [granted("Execute", "npm test")] }, "Allow"],
+      [
+        "an ask rule, a part",
+        run("npm test; ls"),
+        "ask",
+        { ask: ["Bash"], grants: [granted("Execute", "npm test")] },
+        "Ask"
+      ],
+      ["a deny rule", run("npm test"), "ask", { deny: ["Bash"], grants: [granted("Execute", "npm test")] }, "Deny"],
+      ["plan mode", edit("/w/a"), "plan", { grants: [granted("Edit", "*")] }, "Deny"],
+      ["edits inside", edit("/w/a", "/w/b"), "ask", { grants: [granted("Edit", "*")] }, "Allow"],
+      ["edits outside", edit("/w/a", "/x"), "ask", { grants: [granted("Edit", "*")] }, "Ask"],
+      ["edits of what git runs", edit("/w/.git/hooks/x"), "ask", { grants: [granted("Edit", "*")] }, "Ask"],
+      ["an edit outside", edit("/x"), "ask", { grants: [granted("Edit", "/x")] }, "Allow"],
+      ["reading", read("/x/y", "/w/a"), "ask", { grants: [granted("Read", "/x")] }, "Allow"],
+      ["reading beside", read("/xy"), "ask", { grants: [granted("Read", "/x")] }, "Ask"],
+      ["a tool", mcp, "ask", { grants: [granted("Mcp", "sales__delete_all")] }, "Allow"],
+      ["another tool", mcp, "ask", { grants: [granted("Mcp", "sales__list")] }, "Ask"]
+    ] satisfies ReadonlyArray<readonly [string, Access, ExecutionMode, Given, string]>) {
+      it(`${name}: ${expected}`, () => assert.strictEqual(decide(access, mode, given), expected))
+    }
+  })
+
+  it("every offered always settles the same call next time", () => {
+    for (const access of [read("/x"), edit("/w/a"), edit("/w/.git/x", "/y"), run("a | b > c"), run("$(x)"), mcp]) {
+      const choices = choicesFor(access, "/w")
+      assert.deepStrictEqual(
+        choices.filter(({ grants }) => grants.length > 0).map(({ option }) => option.kind),
+        access._tag === "Execute" ? ["allow_always", "reject_always"] : ["allow_always"]
+      )
+      for (const { grants, option } of choices) {
+        if (option.kind === "allow_always") assert.strictEqual(decide(access, "ask", { grants }), "Allow")
+        if (option.kind === "reject_always") assert.strictEqual(decide(access, "always-approve", { grants }), "Deny")
+        if (option.kind.endsWith("once")) assert.deepStrictEqual(grants, [])
+      }
+    }
+  })
+
+  it("labels say exactly what is remembered", () => {
+    const label = (access: Access) => choicesFor(access, "/w")[0]?.option.name
+    assert.strictEqual(label(run("npm test")), 'Always allow "npm test"')
+    assert.strictEqual(label(run("x".repeat(200))), "Always allow exactly this command")
+    assert.strictEqual(label(run("npm test", "/w/sub")), "Allow once")
+    assert.strictEqual(label(edit("/w/a")), "Allow all edits in the workspace for this session")
+    assert.strictEqual(label(edit("/x")), 'Allow edits of "/x" for this session')
+    assert.strictEqual(label(read("/x")), 'Always allow reading "/x"')
+    assert.strictEqual(label(mcp), 'Always allow "sales__delete_all"')
+  })
+})

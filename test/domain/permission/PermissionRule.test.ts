@@ -1,0 +1,109 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Result from "effect/Result"
+import { matchCommand, matchWildcard } from "../../../src/domain/permission/CommandPattern.ts"
+import { matchPath } from "../../../src/domain/permission/PathPattern.ts"
+import { parseRule, parseRules, printRule } from "../../../src/domain/permission/PermissionRule.ts"
+
+const parsed = (text: string) => Result.getOrUndefined(parseRule(text))
+
+describe("PermissionRule", () => {
+  for (const [text, tool, pattern] of [
+    ["Bash(git status)", "Bash", "git status"],
+    [" Bash ( npm run test:* ) ", "Bash", "npm run test:*"],
+    ["Bash(echo (a))", "Bash", "echo (a)"],
+    ["Bash", "Bash", undefined],
+    ["Read(src/**)", "Read", "src/**"],
+    ["Write(~/notes/*)", "Edit", "~/notes/*"],
+    ["Glob(**/*.sql)", "Grep", "**/*.sql"],
+    ["MCPTool(sales__delete_*)", "MCPTool", "sales__delete_*"],
+    ["mcp__sales__list", "MCPTool", "mcp__sales__list"],
+    ["*", "*", undefined]
+  ] as const) {
+    it(`reads ${text}`, () =>
+      assert.deepStrictEqual(parsed(text), pattern === undefined ? { tool } : { tool, pattern }))
+  }
+
+  it("prints in one spelling", () => {
+    assert.strictEqual(printRule({ tool: "Edit", pattern: "a b" }), "Edit(a b)")
+    assert.strictEqual(printRule({ tool: "*" }), "*")
+  })
+
+  it("a rule that cannot be read is named, and the others hold", () => {
+    const { rules, warnings } = parseRules({
+      allow: ["Bash(ls)", "Shell(ls)"],
+      ask: ["Bash()", "Read(a) b"],
+      deny: ["*(x)", "", "bash(ls)"]
+    })
+    assert.deepStrictEqual(rules, { allow: [{ tool: "Bash", pattern: "ls" }], ask: [], deny: [] })
+    assert.strictEqual(warnings.length, 6)
+    assert.match(warnings[0] ?? "", /allow rule "Shell\(ls\)" is ignored: there is no tool "Shell"/)
+    assert.match(warnings[1] ?? "", /ask rule "Bash\(\)" is ignored: the pattern is empty/)
+  })
+})
+
+describe("CommandPattern", () => {
+  for (const [pattern, text, expected] of [
+    ["git", "git", true],
+    ["git", "git status", true],
+    ["git", "gitleaks detect", false],
+    ["git status", "git status -s", true],
+    ["git status", "git statusx", false],
+    ["git *", "git", true],
+    ["git *", "git log -p", true],
+    ["git *", "gitk", false],
+    ["npm run test:*", "npm run test", true],
+    ["npm run test:*", "npm run test --watch", true],
+    ["npm run test:*", "npm run test:unit", false],
+    ["npm run test*", "npm run test:unit", true],
+    ["*", "anything at all", true],
+    ["* --force", "git push --force", true],
+    ["* --force", "git push --force now", false],
+    ["rm -rf *", "rm -rf /a/b c", true],
+    ["Git", "git", false],
+    ["ls [ab]?", "ls a1", true],
+    ["ls [!a]", "ls a", false],
+    ["ls [a-c]", "ls b", true],
+    ["[ -f", "[ -f", true],
+    ["echo \\*", "echo *", true],
+    ["echo \\*", "echo x", false]
+  ] as const) {
+    it(`${pattern} ${expected ? "is about" : "is not about"} ${text}`, () =>
+      assert.strictEqual(matchCommand(pattern, text), expected))
+  }
+
+  it("many stars on a long text stay fast", () => {
+    assert.isFalse(matchWildcard("*a".repeat(50) + "b", "a".repeat(20_000)))
+  })
+})
+
+describe("PathPattern", () => {
+  const base = { cwd: "/w [x]", home: "/home/ada" }
+  for (const [pattern, path, expected] of [
+    ["src/**", "/w [x]/src/a/b.ts", true],
+    ["src/*", "/w [x]/src/a/b.ts", false],
+    ["**/*.sql", "/w [x]/a/b.sql", true],
+    ["**/*.sql", "/w [x]/b.sql", true],
+    ["**/.env", "/w [x]/a/.env", true],
+    [".env", "/w [x]/.env", true],
+    [".env", "/w [x]/a/.env", false],
+    ["./src/../.env", "/w [x]/.env", true],
+    ["/etc/*", "/etc/passwd", true],
+    ["/etc/*", "/etc/../w [x]/passwd", false],
+    ["~/x/**", "/home/ada/x/y", true],
+    ["~", "/home/ada", true],
+    ["secret/", "/w [x]/secret/a", true],
+    ["*.{ts,js}", "/w [x]/a.js", true]
+  ] as const) {
+    it(`${pattern} ${expected ? "is about" : "is not about"} ${path}`, () =>
+      assert.strictEqual(matchPath(pattern, path, base, false), expected))
+  }
+
+  it("what names a folder is about its content only when asked below", () => {
+    assert.isFalse(matchPath("secret", "/w [x]/secret/a", base, false))
+    assert.isTrue(matchPath("secret", "/w [x]/secret/a", base, true))
+  })
+
+  it("without a home folder, ~ is about nothing", () => {
+    assert.isFalse(matchPath("~/**", "/home/ada/x", { cwd: "/w", home: undefined }, true))
+  })
+})

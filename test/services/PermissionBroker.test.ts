@@ -1,0 +1,216 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import * as Ref from "effect/Ref"
+import { SessionId, ToolCallId } from "../../src/domain/Ids.ts"
+import type { Access, Answer, Grant, Question } from "../../src/domain/Permission.ts"
+import { PermissionBroker, type PermissionRequest } from "../../src/services/PermissionBroker.ts"
+import { type PermissionSettings, Settings } from "../../src/services/Settings.ts"
+import { defaultSettings } from "../../src/services/settings/Merge.ts"
+
+const noRules: PermissionSettings = { allow: [], ask: [], deny: [] }
+
+const brokerOf = (permission: Effect.Effect<PermissionSettings>) =>
+  PermissionBroker.layer.pipe(
+    Layer.provide(
+      Layer.succeed(Settings, {
+        home: "/home/ada/.supercharge",
+        current: Effect.map(permission, (permission) => ({ ...defaultSettings, permission }))
+      })
+    )
+  )
+
+const command: Access = { _tag: "Execute", command: "npm test", cwd: "/w" }
+const edit: Access = { _tag: "Edit", paths: ["/w/a"], outside: [] }
+const mcp: Access = { _tag: "Mcp", server: "sales", tool: "list" }
+
+const requestOf = (access: Access, more: Partial<PermissionRequest> = {}): PermissionRequest => ({
+  sessionId: SessionId.make("s1"),
+  call: { id: ToolCallId.make("c1"), patch: { title: "the call", kind: "execute" } },
+  access,
+  cwd: "/w",
+  mode: "ask",
+  grants: [],
+  ask: () => Effect.die("nobody should be asked"),
+  remember: () => Effect.die("nothing should be remembered"),
+  ...more
+})
+
+/** Decides with one answer; also gives what was asked and remembered. */
+const answered = (access: Access, answer: Answer) =>
+  Effect.gen(function* () {
+    const questions: Array<Question> = []
+    const grants: Array<Grant> = []
+    const decision = yield* (yield* PermissionBroker).decide(
+      requestOf(access, {
+        ask: (question) => {
+          questions.push(question)
+          return Effect.succeed(answer)
+        },
+        remember: (grant) => Effect.sync(() => grants.push(grant))
+      })
+    )
+    return { decision, questions, grants }
+  }).pipe(Effect.provide(brokerOf(Effect.succeed(noRules))))
+
+const selected = (optionId: string, message?: string): Answer => ({
+  _tag: "Selected",
+  optionId,
+  ...(message === undefined ? {} : { message })
+})
+
+describe("PermissionBroker", () => {
+  describe("answers", () => {
+    for (const [name, access, answer, isAllowed, remembered] of [
+      ["once", command, selected("allow-once"), true, []],
+      ["always", command, selected("always-allow"), true, ["allow Execute npm test"]],
+      ["no", command, selected("reject-once"), false, []],
+      ["never", command, selected("reject-always"), false, ["reject Execute npm test"]],
+      ["cancelled", command, { _tag: "Cancelled" }, false, []],
+      ["an error", command, { _tag: "Unanswered", reason: "the client failed" }, false, []],
+      ["an unknown option", command, selected("allow"), false, []],
+      ["an option of another question", command, selected("allow-edits-session"), false, []],
+      ["an empty option", command, selected(""), false, []],
+      ["edits, once", edit, selected("allow-once"), true, []],
+      ["edits, for the session", edit, selected("allow-edits-session"), true, ["allow Edit *"]],
+      ["edits, no", edit, selected("reject-once"), false, []],
+      ["edits have no never", edit, selected("reject-always"), false, []],
+      ["a tool, always", mcp, selected("always-allow"), true, ["allow Mcp sales__list"]]
+    ] satisfies ReadonlyArray<readonly [string, Access, Answer, boolean, ReadonlyArray<string>]>) {
+      it.effect(`${name}: ${isAllowed ? "yes" : "no"}`, () =>
+        Effect.gen(function* () {
+          const { decision, grants } = yield* answered(access, answer)
+          assert.strictEqual(decision._tag, isAllowed ? "Allowed" : "Denied")
+          assert.deepStrictEqual(
+            grants.map(({ access, subject, verdict }) => `${verdict} ${access} ${subject}`),
+            [...remembered]
+          )
+        })
+      )
+    }
+
+    it.effect("the question names the call and offers the options of its kind", () =>
+      Effect.gen(function* () {
+        const { questions } = yield* answered(command, selected("allow-once"))
+        assert.deepStrictEqual(questions, [
+          {
+            sessionId: SessionId.make("s1"),
+            call: { id: ToolCallId.make("c1"), patch: { title: "the call", kind: "execute" } },
+            options: [
+              { id: "always-allow", name: 'Always allow "npm test"', kind: "allow_always" },
+              { id: "allow-once", name: "Allow once", kind: "allow_once" },
+              { id: "reject-once", name: "Reject", kind: "reject_once" },
+              { id: "reject-always", name: 'Never run "npm test"', kind: "reject_always" }
+            ]
+          }
+        ])
+        const ids = (access: Access) =>
+          Effect.map(answered(access, selected("")), ({ questions }) => questions[0]?.options.map(({ id }) => id))
+        assert.deepStrictEqual(yield* ids(edit), ["allow-edits-session", "allow-once", "reject-once"])
+        assert.deepStrictEqual(yield* ids(mcp), ["always-allow", "allow-once", "reject-once"])
+      })
+    )
+
+    it.effect("a no says who said it, and carries the words of the user", () =>
+      Effect.gen(function* () {
+        const reason = (answer: Answer) =>
+          Effect.map(answered(command, answer), ({ decision }) => (decision._tag === "Denied" ? decision.reason : ""))
+        assert.match(yield* reason(selected("reject-once")), /^The user said no/)
+        assert.include(yield* reason(selected("reject-once", " use make ")), "wrote: use make")
+        assert.include(yield* reason({ _tag: "Unanswered", reason: "the client failed" }), "the client failed")
+        assert.match(yield* reason({ _tag: "Cancelled" }), /dismissed/)
+        for (const answer of [selected("reject-once"), { _tag: "Cancelled" } as const, selected("x")]) {
+          assert.include(yield* reason(answer), "Do not retry it")
+        }
+      })
+    )
+  })
+
+  it.effect("where nobody can be asked, a question is a no", () =>
+    Effect.gen(function* () {
+      const { decide } = yield* PermissionBroker
+      const decision = yield* decide(requestOf(command, { ask: undefined }))
+      assert.deepInclude(decision, { _tag: "Denied" })
+      assert.deepStrictEqual(yield* decide(requestOf(command, { ask: undefined, mode: "always-approve" })), {
+        _tag: "Allowed"
+      })
+    }).pipe(Effect.provide(brokerOf(Effect.succeed(noRules))))
+  )
+
+  it.effect("an answer that is remembered is not asked for again (F34)", () =>
+    Effect.gen(function* () {
+      const { decide } = yield* PermissionBroker
+      const grants: Array<Grant> = []
+      const remember = (grant: Grant) => Effect.sync(() => grants.push(grant))
+      yield* decide(requestOf(command, { ask: () => Effect.succeed(selected("always-allow")), remember }))
+      assert.deepStrictEqual(yield* decide(requestOf(command, { grants })), { _tag: "Allowed" })
+    }).pipe(Effect.provide(brokerOf(Effect.succeed(noRules))))
+  )
+
+  it.effect("rules are those of the moment, and a bad one is named once", () =>
+    Effect.gen(function* () {
+      const messages: Array<unknown> = []
+      const settings = yield* Ref.make<PermissionSettings>({ ...noRules, allow: ["Shell(x)", "Bash(npm test)"] })
+      const logger = Logger.make(({ message }) => {
+        messages.push(message)
+      })
+      yield* Effect.gen(function* () {
+        const { decide } = yield* PermissionBroker
+        assert.strictEqual((yield* decide(requestOf(command)))._tag, "Allowed")
+        assert.strictEqual((yield* decide(requestOf(command)))._tag, "Allowed")
+        yield* Ref.set(settings, { ...noRules, deny: ["Bash(npm *)"] })
+        const denied = yield* decide(requestOf(command, { mode: "always-approve" }))
+        assert.include(denied._tag === "Denied" ? denied.reason : "", "the permission rule Bash(npm *)")
+      }).pipe(Effect.provide(brokerOf(Ref.get(settings))), Effect.provide(Logger.layer([logger])))
+      assert.strictEqual(messages.length, 1)
+      assert.include(String(messages[0]), 'the allow rule "Shell(x)" is ignored'.replace("the", "The"))
+    })
+  )
+
+  it.effect("open questions never wait for one another (PRM-05, PRM-07)", () =>
+    Effect.gen(function* () {
+      const { decide } = yield* PermissionBroker
+      const first = yield* Deferred.make<Answer>()
+      const asked = yield* Deferred.make<void>()
+      const waiting = yield* decide(
+        requestOf(command, {
+          ask: () => Effect.andThen(Deferred.succeed(asked, undefined), Deferred.await(first)),
+          remember: () => Effect.void
+        })
+      ).pipe(Effect.forkChild)
+      yield* Deferred.await(asked)
+      const second = yield* decide(requestOf(edit, { ask: () => Effect.succeed(selected("allow-once")) }))
+      assert.strictEqual(second._tag, "Allowed")
+      yield* Deferred.succeed(first, selected("reject-once"))
+      assert.strictEqual((yield* Fiber.join(waiting))._tag, "Denied")
+    }).pipe(Effect.provide(brokerOf(Effect.succeed(noRules))))
+  )
+
+  it.effect("interrupting a decision withdraws its question", () =>
+    Effect.gen(function* () {
+      const { decide } = yield* PermissionBroker
+      const asked = yield* Deferred.make<void>()
+      const withdrawn = yield* Deferred.make<void>()
+      const ask = () =>
+        Deferred.succeed(asked, undefined).pipe(
+          Effect.andThen(Effect.never),
+          Effect.onInterrupt(() => Deferred.succeed(withdrawn, undefined))
+        )
+      const fiber = yield* Effect.forkChild(decide(requestOf(command, { ask })))
+      yield* Deferred.await(asked)
+      yield* Fiber.interrupt(fiber)
+      yield* Deferred.await(withdrawn)
+    }).pipe(Effect.provide(brokerOf(Effect.succeed(noRules))))
+  )
+
+  it.effect("layers for hosts allow or deny everything", () =>
+    Effect.gen(function* () {
+      const decide = Effect.flatMap(PermissionBroker, ({ decide }) => decide(requestOf(command, { mode: "plan" })))
+      assert.strictEqual((yield* Effect.provide(decide, PermissionBroker.layerAllow))._tag, "Allowed")
+      assert.strictEqual((yield* Effect.provide(decide, PermissionBroker.layerDeny))._tag, "Denied")
+    })
+  )
+})

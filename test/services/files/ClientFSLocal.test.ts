@@ -1,0 +1,235 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as TestClock from "effect/testing/TestClock"
+import { ClientFS } from "../../../src/services/ClientFS.ts"
+import { EditorFailed } from "../../../src/services/Editor.ts"
+import * as ClientFSLocal from "../../../src/services/files/ClientFSLocal.ts"
+import { type FsDelegation, Settings } from "../../../src/services/Settings.ts"
+import { bytes, makeEditor, makeFolder, makeWorkspace, platform, read, write } from "../../support/toolbox.ts"
+
+const files = (fsDelegation: FsDelegation = "unsaved_only") =>
+  ClientFSLocal.layer.pipe(Layer.provide(Settings.layerTest({ fsDelegation })), Layer.provideMerge(platform))
+
+/** What a call of the official `iconv` program would write, without needing it. */
+const wide = (text: string, littleEndian: boolean) =>
+  Uint8Array.from(
+    Array.from(`\ufeff${text}`, (letter) => letter.charCodeAt(0)).flatMap((unit) =>
+      littleEndian ? [unit & 0xff, unit >> 8] : [unit >> 8, unit & 0xff]
+    )
+  )
+
+describe("reading", () => {
+  it.effect("gives text and encoding, line ends as they are", () =>
+    Effect.gen(function* () {
+      const { work } = yield* makeFolder
+      const fs = yield* ClientFS
+      const workspace = makeWorkspace(work)
+      const cases: ReadonlyArray<readonly [string, Uint8Array | string, string, string]> = [
+        ["plain.txt", "héllo\r\nx\n", "utf-8", "héllo\r\nx\n"],
+        ["bom.txt", "\ufeffhéllo", "utf-8-bom", "héllo"],
+        ["le.txt", wide("hé\n", true), "utf-16le", "hé\n"],
+        ["be.txt", wide("hé\n", false), "utf-16be", "hé\n"],
+        ["empty.txt", "", "utf-8", ""]
+      ]
+      for (const [name, content, encoding, text] of cases) {
+        yield* write(`${work}/${name}`, content)
+        const file = yield* fs.read(workspace, `${work}/${name}`)
+        assert.strictEqual(file.encoding, encoding)
+        assert.strictEqual(file.text, text)
+        assert.strictEqual(file.source, "disk")
+      }
+    }).pipe(Effect.provide(files()))
+  )
+
+  it.effect("refuses what it could not write back, and says what it is", () =>
+    Effect.gen(function* () {
+      const { work } = yield* makeFolder
+      const fs = yield* ClientFS
+      const reasonOf = (name: string) => Effect.flip(fs.read(makeWorkspace(work), `${work}/${name}`))
+      yield* write(`${work}/latin1.txt`, Uint8Array.from([0x68, 0xe9, 0x6c]))
+      yield* write(`${work}/gbk.txt`, Uint8Array.from([0xc4, 0xe3, 0xba, 0xc3]))
+      yield* write(`${work}/image.png`, Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0]))
+      yield* write(`${work}/zero`, Uint8Array.from([1, 0, 2]))
+      assert.include((yield* reasonOf("latin1.txt")).message, "encoding other than UTF-8")
+      assert.strictEqual((yield* reasonOf("gbk.txt")).reason, "binary")
+      assert.include((yield* reasonOf("image.png")).message, "is a PNG image")
+      assert.include((yield* reasonOf("zero")).message, "binary file")
+      assert.strictEqual((yield* reasonOf(".")).reason, "is_directory")
+      assert.strictEqual((yield* reasonOf("none")).reason, "not_found")
+      assert.strictEqual((yield* reasonOf("latin1.txt/x")).reason, "not_found")
+      assert.include((yield* Effect.flip(fs.read(makeWorkspace(work), "/dev/zero"))).message, "not a regular file")
+    }).pipe(Effect.provide(files()))
+  )
+})
+
+describe("writing", () => {
+  it.effect("keeps encoding and mode bits, and makes folders", () =>
+    Effect.gen(function* () {
+      const { work } = yield* makeFolder
+      const fs = yield* ClientFS
+      const disk = yield* FileSystem.FileSystem
+      const workspace = makeWorkspace(work)
+      yield* write(`${work}/run.sh`, "\ufeffone\r\n")
+      yield* disk.chmod(`${work}/run.sh`, 0o751)
+      yield* fs.write(workspace, `${work}/run.sh`, "twö\r\n")
+      assert.strictEqual((yield* disk.stat(`${work}/run.sh`)).mode & 0o7777, 0o751)
+      assert.deepStrictEqual(yield* bytes(`${work}/run.sh`), [0xef, 0xbb, 0xbf, ...new TextEncoder().encode("twö\r\n")])
+      yield* write(`${work}/wide.txt`, wide("old", true))
+      yield* fs.write(workspace, `${work}/wide.txt`, "né")
+      assert.deepStrictEqual(yield* bytes(`${work}/wide.txt`), [...wide("né", true)])
+      yield* fs.write(workspace, `${work}/a/b/new.txt`, "x")
+      assert.strictEqual(yield* read(`${work}/a/b/new.txt`), "x")
+      assert.deepStrictEqual((yield* disk.readDirectory(work)).toSorted(), ["a", "run.sh", "wide.txt"])
+    }).pipe(Effect.provide(files()))
+  )
+
+  it.effect("goes through links and leaves them links, also ones that lead to nothing yet (F89)", () =>
+    Effect.gen(function* () {
+      const { work } = yield* makeFolder
+      const fs = yield* ClientFS
+      const disk = yield* FileSystem.FileSystem
+      yield* write(`${work}/AGENTS.md`, "old")
+      yield* disk.symlink("AGENTS.md", `${work}/CLAUDE.md`)
+      yield* disk.symlink("later.md", `${work}/dangling.md`)
+      yield* fs.write(makeWorkspace(work), `${work}/CLAUDE.md`, "new")
+      yield* fs.write(makeWorkspace(work), `${work}/dangling.md`, "made")
+      assert.strictEqual(yield* disk.readLink(`${work}/CLAUDE.md`), "AGENTS.md")
+      assert.strictEqual(yield* read(`${work}/AGENTS.md`), "new")
+      assert.strictEqual(yield* disk.readLink(`${work}/dangling.md`), "later.md")
+      assert.strictEqual(yield* read(`${work}/later.md`), "made")
+    }).pipe(Effect.provide(files()))
+  )
+
+  it.effect("notices every change since a read, and no mere touch", () =>
+    Effect.gen(function* () {
+      const { work } = yield* makeFolder
+      const fs = yield* ClientFS
+      const disk = yield* FileSystem.FileSystem
+      const workspace = makeWorkspace(work)
+      const path = `${work}/a.txt`
+      yield* write(path, "one")
+      const file = yield* fs.read(workspace, path)
+      yield* disk.utimes(path, 1, 1)
+      yield* fs.write(workspace, path, "two", file)
+      const error = yield* Effect.flip(fs.write(workspace, path, "three", file))
+      assert.strictEqual(error.reason, "changed")
+      assert.strictEqual(yield* read(path), "two")
+      assert.strictEqual((yield* Effect.flip(fs.write(workspace, path, "x", null))).reason, "changed")
+      yield* fs.write(workspace, `${work}/b.txt`, "x", null)
+      yield* disk.remove(path)
+      assert.strictEqual((yield* Effect.flip(fs.write(workspace, path, "x", file))).reason, "changed")
+    }).pipe(Effect.provide(files()))
+  )
+
+  it.effect("never replaces what it cannot read", () =>
+    Effect.gen(function* () {
+      const { work } = yield* makeFolder
+      const fs = yield* ClientFS
+      yield* write(`${work}/latin1.txt`, Uint8Array.from([0x68, 0xe9]))
+      assert.strictEqual(
+        (yield* Effect.flip(fs.write(makeWorkspace(work), `${work}/latin1.txt`, "x"))).reason,
+        "binary"
+      )
+      assert.deepStrictEqual(yield* bytes(`${work}/latin1.txt`), [0x68, 0xe9])
+      assert.strictEqual((yield* Effect.flip(fs.write(makeWorkspace(work), work, "x"))).reason, "is_directory")
+    }).pipe(Effect.provide(files()))
+  )
+})
+
+describe("the editor's buffer", () => {
+  const setUp = Effect.fnUntraced(function* (buffer: string | undefined) {
+    const { base, work } = yield* makeFolder
+    const path = `${work}/a.txt`
+    yield* write(path, "DISK\r\n")
+    const { asked, editor } = makeEditor(new Map(buffer === undefined ? [] : [[path, buffer]]))
+    return { base, work, path, asked, editor, workspace: makeWorkspace(work, { editor }) }
+  })
+
+  it.effect("wins when it is unsaved, with the line ends of the file (F82)", () =>
+    Effect.gen(function* () {
+      const { path, workspace } = yield* setUp("BUFFER\n")
+      const file = yield* (yield* ClientFS).read(workspace, path)
+      assert.deepInclude(file, { text: "BUFFER\r\n", source: "editor" })
+    }).pipe(Effect.provide(files()))
+  )
+
+  it.effect("does not count when it only differs in line ends, unless the policy is always", () =>
+    Effect.gen(function* () {
+      const { path, workspace } = yield* setUp("DISK\n")
+      const read = Effect.flatMap(ClientFS, (fs) => fs.read(workspace, path))
+      assert.strictEqual((yield* Effect.provide(read, files())).source, "disk")
+      assert.deepInclude(yield* Effect.provide(read, files("always")), { source: "editor", text: "DISK\r\n" })
+    }).pipe(Effect.provide(platform))
+  )
+
+  it.effect("is not asked for under never, without the capability, or for a path that leaves the workspace", () =>
+    Effect.gen(function* () {
+      const { asked, base, editor, path, work, workspace } = yield* setUp("BUFFER\n")
+      const disk = yield* FileSystem.FileSystem
+      yield* write(`${base}/outside.txt`, "secret")
+      yield* disk.symlink(`${base}/outside.txt`, `${work}/link.txt`)
+      const read = (from: typeof workspace, file: string) => Effect.flatMap(ClientFS, (fs) => fs.read(from, file))
+      assert.strictEqual((yield* Effect.provide(read(workspace, path), files("never"))).text, "DISK\r\n")
+      const unable = { ...editor, capabilities: { ...editor.capabilities, readTextFile: false } }
+      yield* Effect.provide(read(makeWorkspace(work, { editor: unable }), path), files("always"))
+      yield* Effect.provide(read(workspace, `${work}/link.txt`), files("always"))
+      assert.deepStrictEqual(asked, [])
+    }).pipe(Effect.provide(platform))
+  )
+
+  it.effect("is read for a file that is not on the disk yet", () =>
+    Effect.gen(function* () {
+      const { work } = yield* setUp(undefined)
+      const { editor } = makeEditor(
+        new Map([
+          [`${work}/new.txt`, "only here"],
+          [`${work}/none.txt`, ""]
+        ])
+      )
+      const fs = yield* ClientFS
+      const workspace = makeWorkspace(work, { editor })
+      assert.deepInclude(yield* fs.read(workspace, `${work}/new.txt`), { text: "only here", source: "editor" })
+      assert.strictEqual((yield* Effect.flip(fs.read(workspace, `${work}/none.txt`))).reason, "not_found")
+    }).pipe(Effect.provide(files()))
+  )
+
+  it.effect("is passed over while it shows what the disk held before (F83)", () =>
+    Effect.gen(function* () {
+      const { path, workspace } = yield* setUp("DISK\n")
+      const fs = yield* ClientFS
+      yield* fs.read(workspace, path)
+      yield* write(path, "CHANGED\r\n")
+      assert.deepInclude(yield* fs.read(workspace, path), { text: "CHANGED\r\n", source: "disk" })
+      yield* fs.write(workspace, path, "AGAIN\r\n")
+      assert.deepInclude(yield* fs.read(workspace, path), { text: "AGAIN\r\n", source: "disk" })
+    }).pipe(Effect.provide(files()))
+  )
+
+  it.effect("leaves the disk when the editor fails or does not answer for ten seconds", () =>
+    Effect.gen(function* () {
+      const { editor, path, work } = yield* setUp(undefined)
+      const fs = yield* ClientFS
+      const failing = {
+        ...editor,
+        readTextFile: () => Effect.fail(new EditorFailed({ notFound: false, message: "boom" }))
+      }
+      assert.strictEqual((yield* fs.read(makeWorkspace(work, { editor: failing }), path)).text, "DISK\r\n")
+      let waiting = false
+      const silent = {
+        ...editor,
+        readTextFile: () =>
+          Effect.suspend(() => {
+            waiting = true
+            return Effect.never
+          })
+      }
+      const fiber = yield* Effect.forkChild(fs.read(makeWorkspace(work, { editor: silent }), path))
+      yield* Effect.yieldNow.pipe(Effect.repeat({ until: () => waiting }))
+      yield* TestClock.adjust("10 seconds")
+      assert.strictEqual((yield* Fiber.join(fiber)).text, "DISK\r\n")
+    }).pipe(Effect.provide(files()))
+  )
+})

@@ -1,0 +1,95 @@
+/** `docs/configuration.md` says what the code does. */
+import { assert, describe, it } from "@effect/vitest"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Redacted from "effect/Redacted"
+import { Settings } from "../../../src/services/Settings.ts"
+import { parseConfigFile } from "../../../src/services/settings/ConfigFile.ts"
+import { providerVariables } from "../../../src/services/settings/Environment.ts"
+import { settingsHome } from "../../support/SettingsHome.ts"
+
+const page = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.readFileString("docs/configuration.md")).pipe(
+  Effect.provide(NodeFileSystem.layer)
+)
+const examplesOf = (text: string) => [...text.matchAll(/```toml\n(.*?)```/gs)].map(([, example = ""]) => example)
+
+describe("docs/configuration.md", () => {
+  it.effect("has an example that means what it says", () =>
+    Effect.gen(function* () {
+      const [config = ""] = examplesOf(yield* page)
+      const value = yield* Effect.flatMap(Settings, ({ current }) => current).pipe(
+        Effect.provide(settingsHome({ config, env: { WORK_ANTHROPIC_KEY: "w" } }))
+      )
+      assert.deepStrictEqual(value, {
+        defaultModel: "local/qwen",
+        providers: [
+          {
+            name: "local",
+            kind: "openai-compatible",
+            baseUrl: "http://127.0.0.1:8080/v1",
+            models: [{ id: "qwen" }]
+          },
+          { name: "work", kind: "anthropic", apiKey: Redacted.make("w"), models: [] },
+          {
+            name: "router",
+            kind: "openai-compatible",
+            baseUrl: "https://models.example.org/v1",
+            apiKey: Redacted.make("the key itself"),
+            models: [
+              { id: "plain/model" },
+              { id: "big/model", contextWindow: 1_000_000, image: true, efforts: ["low", "high"] }
+            ]
+          }
+        ],
+        fsDelegation: "unsaved_only",
+        permission: {
+          allow: ["Bash(npm test)"],
+          ask: ["Bash(git push *)"],
+          deny: ["Bash(rm -rf *)", "Read(secrets/**)"]
+        },
+        remoteCeiling: "ask",
+        authRequired: false,
+        alwaysApprove: false,
+        warnings: []
+      })
+    })
+  )
+
+  it.effect("has no example with a warning", () =>
+    Effect.gen(function* () {
+      for (const example of examplesOf(yield* page)) {
+        const { warnings } = yield* Effect.fromResult(parseConfigFile(example, "config.toml"))
+        assert.deepStrictEqual(warnings, [])
+      }
+    })
+  )
+
+  it.effect("lists keys that are read", () =>
+    Effect.gen(function* () {
+      const listed = [...(yield* page).matchAll(/^- `([a-z]+\.[^`]+)`:/gm)].map(([, path = ""]) => path)
+      assert.strictEqual(listed.length, 16)
+      for (const path of listed) {
+        // No key takes a date, and a wrong type is told only for a key that is read.
+        const date = "1979-05-27T00:00:00Z"
+        const [key = "", item] = path.replace("<name>", "local").split("[].")
+        const text = `${key} = ${item === undefined ? date : `[{ ${item} = ${date} }]`}`
+        const { warnings } = yield* Effect.fromResult(parseConfigFile(text, "config.toml"))
+        const place = item === undefined ? key : `${key}[0].${item}`
+        assert.isTrue(
+          warnings.some((warning) => warning.startsWith(`config.toml: ${place} must be `)),
+          `${text}\n${warnings.join("\n")}`
+        )
+      }
+    })
+  )
+
+  it.effect("names every variable", () =>
+    Effect.gen(function* () {
+      const text = yield* page
+      for (const { apiKey, baseUrl, name } of providerVariables) {
+        assert.include(text, `- \`${apiKey}\`, \`${baseUrl}\`: the provider \`${name}\`.`)
+      }
+    })
+  )
+})
