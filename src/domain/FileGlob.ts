@@ -13,8 +13,8 @@ export const fileGlob = (glob: string): ((relative: string) => boolean) => {
   return (relative) => Glob.match(compiled, relative)
 }
 
-/** A simple pattern that the name of every matching file fits, where there is one: such as `*.ts` for one that ends in `/*.ts`. */
+/** A simple pattern that the names of all matching files fit, where there is one: `*.ts` for any path that ends so. */
 export const nameGlob = (glob: string): string | undefined => {
   const name = glob.slice(glob.lastIndexOf("/") + 1)
-  return /^[\w.*-]+$/.test(name) && name !== "**" && name !== "*" ? name : undefined
+  return /^[\w.*-]+$/.test(name) && /[^*]/.test(name) && !glob.startsWith("!") ? name : undefined
 }

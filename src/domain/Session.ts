@@ -27,7 +27,10 @@ export const ContextTruncated = Schema.TaggedStruct("ContextTruncated", { length
 export const Configured = Schema.TaggedStruct("Configured", {
   mode: Schema.optionalKey(ExecutionMode),
   model: Schema.optionalKey(Schema.String),
-  effort: Schema.optionalKey(Schema.String)
+  effort: Schema.optionalKey(Schema.String),
+  /** Instructions beside those of the project, and a replacement of the harness's prompt. */
+  rules: Schema.optionalKey(Schema.String),
+  systemPrompt: Schema.optionalKey(Schema.String)
 })
 export const Granted = Schema.TaggedStruct("Granted", { grant: Grant })
 export const TurnStarted = Schema.TaggedStruct("TurnStarted", {})

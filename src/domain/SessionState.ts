@@ -18,6 +18,8 @@ export interface ChosenSettings {
   readonly mode?: ExecutionMode
   readonly model?: string
   readonly effort?: string
+  readonly rules?: string
+  readonly systemPrompt?: string
 }
 
 /** Tokens of the context window; `cost` is the session's sum in US dollars, absent while no model had a price. */

@@ -2,6 +2,8 @@
 import type { Content } from "./Content.ts"
 
 const MAX_LENGTH = 60
+/** A prompt may hold a whole file; a name is found at its head. */
+const MAX_READ = 4096
 
 const clip = (line: string): string => {
   const characters = [...line]
@@ -26,8 +28,17 @@ const nameOf = (content: Content): string => {
   }
 }
 
+const firstLine = (content: Content): string | undefined =>
+  nameOf(content)
+    .slice(0, MAX_READ)
+    .toWellFormed()
+    .split(/[\r\n]/u)
+    .map((line) => line.replace(/[\s\p{Cc}]+/gu, " ").trim())
+    .find((line) => line !== "")
+
+/** Editors put attached files before the words: the words come first here. */
 export const titleOf = (prompt: ReadonlyArray<Content>): string => {
-  const lines = prompt.flatMap((content) => nameOf(content).split(/\r?\n/u))
-  const first = lines.map((line) => line.replace(/\s+/gu, " ").trim()).find((line) => line !== "")
-  return clip(first ?? "Untitled")
+  const words = prompt.filter(({ type }) => type === "text")
+  const line = [...words, ...prompt].map(firstLine).find((found) => found !== undefined)
+  return clip(line ?? "Untitled")
 }

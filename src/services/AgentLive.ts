@@ -1,14 +1,13 @@
 /** The agent of this process: every intent of a connection, in terms of sessions. */
 import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
+import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
+import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import type { Content } from "../domain/Content.ts"
-import { atMost, type ExecutionMode, lower } from "../domain/ExecutionMode.ts"
-import { InvalidInput, SessionNotFound } from "../domain/Failure.ts"
-import { defaultHarness, findHarness, harnesses } from "../domain/Harness.ts"
+import { lower } from "../domain/ExecutionMode.ts"
+import { SessionNotFound } from "../domain/Failure.ts"
+import { harnesses } from "../domain/Harness.ts"
 import type { SessionId } from "../domain/Ids.ts"
-import type { Entry } from "../domain/Session.ts"
 import * as Replay from "../domain/Replay.ts"
 import { Agent, type AgentConnection, type ConnectOptions, type Place, type SessionWishes } from "./Agent.ts"
 import { Auth } from "./Auth.ts"
@@ -16,8 +15,19 @@ import type { Editor } from "./Editor.ts"
 import { Models } from "./Models.ts"
 import { SessionStore } from "./SessionStore.ts"
 import { Sessions } from "./Sessions.ts"
-import type { LiveSession, View } from "./session/LiveSession.ts"
+import type { View } from "./session/Journal.ts"
+import type { LiveSession } from "./session/LiveSession.ts"
+import * as Wishes from "./session/Wishes.ts"
 import { Settings } from "./Settings.ts"
+
+/** A session as this connection sees it. The scope is the view's. */
+interface Viewed {
+  readonly session: LiveSession
+  readonly view: View
+  readonly scope: Scope.Closeable
+}
+
+const noChoice = (choices: object) => Object.keys(choices).length === 0
 
 export const layer = Layer.effect(
   Agent,
@@ -27,196 +37,135 @@ export const layer = Layer.effect(
     const store = yield* SessionStore
     const sessions = yield* Sessions
     const settings = yield* Settings
-    const fileSystem = yield* FileSystem.FileSystem
+    const wish = yield* Wishes.make
 
-    const requireFolder = Effect.fnUntraced(function* (field: string, folder: string) {
-      const info = yield* Effect.option(fileSystem.stat(folder))
-      if (info._tag === "Some" && info.value.type === "Directory") return
-      return yield* new InvalidInput({
-        field,
-        message: `${folder} is not a folder on the machine that runs the agent; open the session in one that exists`
-      })
-    })
+    const connect = Effect.fn("Agent.connect")(function* (editor: Editor, { ceiling }: ConnectOptions) {
+      const scope = yield* Scope.fork(yield* Effect.scope, "parallel")
+      const viewed = new Map<SessionId, Viewed>()
 
-    const requirePlace = (place: Place) =>
-      Effect.andThen(
-        requireFolder("cwd", place.cwd),
-        Effect.forEach(place.additionalDirectories, (folder) => requireFolder("additionalDirectories", folder), {
-          discard: true
+      const find = (id: SessionId): Effect.Effect<Viewed, SessionNotFound> => {
+        const found = viewed.get(id)
+        return found !== undefined && sessions.isLive(found.session)
+          ? Effect.succeed(found)
+          : Effect.fail(new SessionNotFound({ sessionId: id }))
+      }
+
+      const forget = (id: SessionId) =>
+        Effect.suspend(() => {
+          const found = viewed.get(id)
+          viewed.delete(id)
+          return found === undefined ? Effect.void : Scope.close(found.scope, Exit.void)
         })
-      )
 
-    const samePlace = Effect.fnUntraced(function* (session: LiveSession, cwd: string) {
-      const real = (folder: string) => Effect.orElseSucceed(fileSystem.realPath(folder), () => folder)
-      if ((yield* real(session.cwd)) === (yield* real(cwd))) return
-      return yield* new InvalidInput({
-        field: "cwd",
-        message: `This session works in ${session.cwd}; open it with that cwd, or start a new session in ${cwd}`
-      })
-    })
+      /** Opens a session and joins it. What `opening` held is let go if any of it fails or is interrupted. */
+      const enter = <E>(opening: (view: View) => Effect.Effect<LiveSession, E, Scope.Scope>) =>
+        Effect.uninterruptibleMask((restore) =>
+          Effect.gen(function* () {
+            const own = yield* Scope.fork(scope)
+            const view: View = { editor, ceiling }
+            const session = yield* restore(Scope.provide(opening(view), own)).pipe(
+              Effect.onError(() => Scope.close(own, Exit.void))
+            )
+            yield* forget(session.id)
+            viewed.set(session.id, { session, view, scope: own })
+            return yield* session.snapshot(view)
+          })
+        )
 
-    const requireModel = Effect.fnUntraced(function* (id: string) {
-      const known = yield* models.list
-      if (known.some((model) => model.id === id)) return
-      return yield* new InvalidInput({
-        field: "_meta.modelId",
-        message: `There is no model "${id}"; choose one of: ${known.map((model) => model.id).join(", ")}`
-      })
-    })
-
-    /** Entries that carry out what the client wished for the session. */
-    const configure = Effect.fnUntraced(function* (wishes: SessionWishes, ceiling: ExecutionMode) {
-      if (wishes.model !== undefined) yield* requireModel(wishes.model)
-      if (wishes.mode !== undefined && !atMost(wishes.mode, ceiling)) {
-        return yield* new InvalidInput({
-          field: "_meta",
-          message: `The mode "${wishes.mode}" is above the ceiling of this session, which is "${ceiling}"`
-        })
+      const settle = (session: LiveSession, { additionalDirectories, mcpServers }: Place) => {
+        session.useDirectories(additionalDirectories)
+        return session.servers.use(mcpServers)
       }
-      const { mode, model, effort } = wishes
-      return {
-        ...(mode === undefined ? {} : { mode }),
-        ...(model === undefined ? {} : { model }),
-        ...(effort === undefined ? {} : { effort })
-      }
-    })
-
-    const connect = Effect.fn("Agent.connect")(function* (editor: Editor, options: ConnectOptions) {
-      const view: View = { editor, ceiling: options.ceiling }
-      const attached = new Set<LiveSession>()
-
-      const leave = Effect.fnUntraced(function* (session: LiveSession) {
-        session.detach(editor)
-        if (session.views() === 0) yield* sessions.close(session)
-      })
-      yield* Effect.addFinalizer(() =>
-        Effect.forEach([...attached], leave, { concurrency: "unbounded", discard: true })
-      )
-
-      const find = (id: SessionId): Effect.Effect<LiveSession, SessionNotFound> => {
-        const session = sessions.get(id)
-        return session === undefined ? Effect.fail(new SessionNotFound({ sessionId: id })) : Effect.succeed(session)
-      }
-
-      const settle = Effect.fnUntraced(function* (session: LiveSession, place: Place) {
-        session.additionalDirectories(place.additionalDirectories)
-        yield* session.servers.use(place.mcpServers)
-      })
-
-      const join = Effect.fnUntraced(function* <E>(session: LiveSession, history: Effect.Effect<void, E>) {
-        yield* session.attach(view, history)
-        attached.add(session)
-        return yield* session.snapshot(view)
-      })
-
-      const announceTo = (session: LiveSession) => editor.emit(session.id, { _tag: "CommandsChanged", commands: [] })
 
       const newSession = Effect.fn("Agent.newSession")(function* (place: Place, wishes: SessionWishes) {
         yield* auth.require
-        yield* requirePlace(place)
-        const harness = wishes.harness === undefined ? defaultHarness : findHarness(wishes.harness)
-        if (harness === undefined) {
-          return yield* new InvalidInput({
-            field: "_meta.harness",
-            message: `There is no harness "${wishes.harness}"; choose one of: ${harnesses.map(({ id }) => id).join(", ")}`
-          })
-        }
-        const ceiling = lower(harness.ceiling, options.ceiling)
+        yield* wish.place(place)
+        const harness = yield* wish.harness(wishes)
+        const highest = lower(harness.ceiling, ceiling)
+        const wished = yield* wish.choices(wishes, highest)
+        const [first] = yield* models.list
         const { alwaysApprove } = yield* settings.current
-        const mode: ExecutionMode = lower(alwaysApprove ? "always-approve" : "ask", ceiling)
-        const wished = yield* configure(wishes, ceiling)
-        const first = (yield* models.list)[0]
-        const entry: Entry = {
-          _tag: "Configured",
-          mode,
+        const choices = {
+          mode: lower(alwaysApprove ? "always-approve" : "ask", highest),
           ...(first === undefined ? {} : { model: first.id }),
           ...wished
         }
-        const session = yield* sessions.create({ cwd: place.cwd, harness, rules: wishes.rules, entries: [entry] })
-        session.systemPrompt(wishes.systemPrompt)
-        yield* settle(session, place)
-        return yield* join(session, Effect.void)
+        return yield* enter(
+          Effect.fnUntraced(function* (view) {
+            const session = yield* sessions.create({ cwd: place.cwd, harness, choices })
+            yield* settle(session, place)
+            yield* session.attach(view, Effect.void)
+            return session
+          })
+        )
       })
 
-      const reopen = Effect.fnUntraced(function* (id: SessionId, place: Place, wishes: SessionWishes) {
+      /** Brings a session back; `history` is told before anything else. */
+      const reopen = Effect.fnUntraced(function* <E>(
+        id: SessionId,
+        place: Place,
+        wishes: SessionWishes,
+        history: (session: LiveSession) => Effect.Effect<void, E>
+      ) {
         yield* auth.require
-        yield* requirePlace(place)
-        const session = yield* sessions.open(id)
-        yield* samePlace(session, place.cwd)
-        if (wishes.systemPrompt !== undefined) session.systemPrompt(wishes.systemPrompt)
-        yield* settle(session, place)
-        return session
+        yield* wish.place(place)
+        return yield* enter(
+          Effect.fnUntraced(function* (view) {
+            const session = yield* sessions.open(id)
+            yield* wish.sameFolder(session.cwd, place.cwd)
+            const choices = yield* wish.choices(wishes, lower(session.harness.ceiling, ceiling))
+            yield* settle(session, place)
+            if (!noChoice(choices)) yield* session.configure({ _tag: "Configured", ...choices })
+            yield* session.attach(view, history(session))
+            return session
+          })
+        )
       })
 
-      const tellHistory = (session: LiveSession) =>
-        session.isStored()
-          ? Effect.andThen(
-              session.flush,
-              store.entries(session.id).pipe(
-                Stream.mapAccum(() => Replay.emptyBuffer, Replay.step, { onHalt: Replay.flush }),
-                Stream.runForEach((event) => editor.emit(session.id, event))
-              )
-            )
-          : Effect.void
+      const announceTo = ({ id }: LiveSession) => editor.emit(id, { _tag: "CommandsChanged", commands: [] })
 
-      const loadSession = Effect.fn("Agent.loadSession")(function* (
-        id: SessionId,
-        place: Place,
-        wishes: SessionWishes
-      ) {
-        const session = yield* reopen(id, place, wishes)
-        return yield* join(session, Effect.andThen(tellHistory(session), announceTo(session)))
-      })
-
-      const resumeSession = Effect.fn("Agent.resumeSession")(function* (
-        id: SessionId,
-        place: Place,
-        wishes: SessionWishes
-      ) {
-        return yield* join(yield* reopen(id, place, wishes), Effect.void)
+      const tellHistory = Effect.fnUntraced(function* (session: LiveSession) {
+        yield* session.flush
+        if (session.isStored()) {
+          yield* store.entries(session.id).pipe(
+            Stream.mapAccum(() => Replay.emptyBuffer, Replay.step, { onHalt: Replay.flush }),
+            Stream.runForEach((event) => editor.emit(session.id, event))
+          )
+        }
+        yield* announceTo(session)
       })
 
       const forkSession = Effect.fn("Agent.forkSession")(function* (id: SessionId, place: Place) {
         yield* auth.require
-        yield* requirePlace(place)
-        const session = yield* sessions.fork(id)
-        yield* settle(session, place)
-        return yield* join(session, Effect.void)
+        yield* wish.place(place)
+        return yield* enter(
+          Effect.fnUntraced(function* (view) {
+            const session = yield* sessions.fork(id, place.cwd)
+            yield* settle(session, place)
+            yield* session.attach(view, Effect.void)
+            return session
+          })
+        )
       })
 
       const closeSession = Effect.fn("Agent.closeSession")(function* (id: SessionId) {
-        const session = yield* find(id)
-        attached.delete(session)
-        yield* sessions.close(session)
+        const { session } = yield* find(id)
+        yield* Effect.uninterruptible(Effect.andThen(sessions.close(session), forget(id)))
       })
 
-      const deleteSession = Effect.fn("Agent.deleteSession")(function* (id: SessionId) {
-        const session = sessions.get(id)
-        if (session !== undefined) attached.delete(session)
-        yield* sessions.remove(id)
-      })
-
-      const prompt = Effect.fn("Agent.prompt")(function* (id: SessionId, content: ReadonlyArray<Content>) {
-        const session = yield* find(id)
-        return yield* session.prompt(view, content)
-      })
-
-      const cancel = Effect.fn("Agent.cancel")((id: SessionId) => sessions.get(id)?.cancel ?? Effect.void)
+      const deleteSession = Effect.fn("Agent.deleteSession")((id: SessionId) =>
+        Effect.uninterruptible(Effect.andThen(sessions.remove(id), forget(id)))
+      )
 
       const setOption = Effect.fn("Agent.setOption")(function* (id: SessionId, option: string, value: string) {
-        const session = yield* find(id)
-        yield* session.setOption(view, option, value)
+        const { session, view } = yield* find(id)
+        yield* session.setOption(view, option, value, { option: "configId", value: "value" })
         return (yield* session.snapshot(view)).options
       })
 
       const setMode = Effect.fn("Agent.setMode")(function* (id: SessionId, mode: string) {
-        const session = yield* find(id)
-        yield* session.setOption(view, "mode", mode)
-      })
-
-      const announce = Effect.fn("Agent.announce")((id: SessionId) => {
-        const session = sessions.get(id)
-        return session === undefined ? Effect.void : announceTo(session)
+        const { session, view } = yield* find(id)
+        yield* session.setOption(view, "mode", mode, { option: "modeId", value: "modeId" })
       })
 
       const describe = Effect.gen(function* () {
@@ -234,17 +183,21 @@ export const layer = Layer.effect(
         authenticate: auth.authenticate,
         logout: auth.logout,
         newSession,
-        loadSession,
-        resumeSession,
+        loadSession: Effect.fn("Agent.loadSession")((id, place, wishes) => reopen(id, place, wishes, tellHistory)),
+        resumeSession: Effect.fn("Agent.resumeSession")((id, place, wishes) =>
+          reopen(id, place, wishes, () => Effect.void)
+        ),
         forkSession,
         listSessions: store.list,
         closeSession,
         deleteSession,
-        prompt,
-        cancel,
+        prompt: Effect.fn("Agent.prompt")((id, content) =>
+          Effect.flatMap(find(id), ({ session, view }) => session.prompt(view, content))
+        ),
+        cancel: (id) => viewed.get(id)?.session.cancel ?? Effect.void,
         setMode,
         setOption,
-        announce
+        announce: (id) => Effect.ignore(Effect.flatMap(find(id), ({ session }) => announceTo(session)))
       } satisfies AgentConnection
     })
 

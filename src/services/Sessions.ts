@@ -1,4 +1,4 @@
-/** The sessions of this process. They belong to it and not to a connection; connections attach views. */
+/** The sessions of this process. They belong to it and not to a connection; whoever uses one holds it by a scope. */
 import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
@@ -6,15 +6,16 @@ import * as Exit from "effect/Exit"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
+import * as RcMap from "effect/RcMap"
 import * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import * as Stream from "effect/Stream"
 import { SecureRandom } from "effect/crypto/SecureRandom"
-import { type SessionNotFound, type StoreFailed } from "../domain/Failure.ts"
+import type { SessionNotFound, StoreFailed } from "../domain/Failure.ts"
 import { defaultHarness, findHarness, type Harness } from "../domain/Harness.ts"
 import { MessageId, SessionId } from "../domain/Ids.ts"
 import type { Entry, SessionRecord } from "../domain/Session.ts"
-import { empty, foldAll, repair, type SessionState } from "../domain/SessionState.ts"
+import { type ChosenSettings, empty, foldAll, repair, type SessionState } from "../domain/SessionState.ts"
 import { McpManager } from "./McpManager.ts"
 import { Models } from "./Models.ts"
 import { SessionStore } from "./SessionStore.ts"
@@ -28,29 +29,33 @@ import { Turn } from "./Turn.ts"
 export interface Beginning {
   readonly cwd: string
   readonly harness: Harness
-  readonly rules: string | undefined
-  /** First entries of the log: mode, model, effort. */
-  readonly entries: ReadonlyArray<Entry>
+  /** What was chosen at the start. */
+  readonly choices: ChosenSettings
 }
 
+type Session = LiveSession.LiveSession
+
+/** The scope of what opens a session holds it: it is closed when the last holder's scope ends. */
 export interface SessionsShape {
-  readonly create: (beginning: Beginning) => Effect.Effect<LiveSession.LiveSession>
+  readonly create: (beginning: Beginning) => Effect.Effect<Session, never, Scope.Scope>
   /** The live session, or the stored one brought to life; a log that was torn by a crash is closed first. */
-  readonly open: (id: SessionId) => Effect.Effect<LiveSession.LiveSession, SessionNotFound | StoreFailed>
-  /** The live session only: one that was never opened here is not found (F51). */
-  readonly get: (id: SessionId) => LiveSession.LiveSession | undefined
-  /** A new session with the whole log of `id`. */
-  readonly fork: (id: SessionId) => Effect.Effect<LiveSession.LiveSession, SessionNotFound | StoreFailed>
-  /** Stops and frees a live session; it stays in the store. */
-  readonly close: (session: LiveSession.LiveSession) => Effect.Effect<void>
+  readonly open: (id: SessionId) => Effect.Effect<Session, SessionNotFound | StoreFailed, Scope.Scope>
+  /** A new session with the whole log of `id`, in `cwd`. */
+  readonly fork: (id: SessionId, cwd: string) => Effect.Effect<Session, SessionNotFound | StoreFailed, Scope.Scope>
+  /** Whether the session is alive. */
+  readonly isLive: (session: Session) => boolean
+  /** Stops and frees a live session, whoever holds it; it stays in the store. */
+  readonly close: (session: Session) => Effect.Effect<void>
+  /** Closes the session if it is live, and forgets it. */
   readonly remove: (id: SessionId) => Effect.Effect<void, StoreFailed>
 }
 
 export class Sessions extends Context.Service<Sessions, SessionsShape>()("super-pi/Sessions") {}
 
-interface Live {
-  readonly session: LiveSession.LiveSession
+interface Resident {
+  readonly session: Session
   readonly scope: Scope.Closeable
+  holders: number
 }
 
 export const layer = Layer.effect(
@@ -65,36 +70,36 @@ export const layer = Layer.effect(
     const fileSystem = yield* FileSystem.FileSystem
     const path = yield* Path.Path
     const process = yield* Effect.scope
-    const opening = yield* Semaphore.make(1)
-    const live = new Map<SessionId, Live>()
+    const residents = new Map<SessionId, Resident>()
+    const locks = yield* RcMap.make({ lookup: (_id: SessionId) => Semaphore.make(1) })
+
+    /** Opening, closing and removing one session never overlap: two logs of it would be in conflict. */
+    const exclusively = <A, E>(id: SessionId, effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+      Effect.scoped(Effect.flatMap(RcMap.get(locks, id), (lock) => lock.withPermits(1)(effect)))
 
     const scratchOf = (id: SessionId) => path.join(settings.home, "sessions", id)
 
-    const start = Effect.fnUntraced(function* (
-      record: SessionRecord,
-      origin: LogWriter.Origin,
-      state: SessionState,
-      rules: string | undefined
-    ) {
+    const start = Effect.fnUntraced(function* (record: SessionRecord, origin: LogWriter.Origin, state: SessionState) {
+      const { cwd, id } = record
       const scope = yield* Scope.fork(process)
+      const harness = findHarness(record.harness) ?? defaultHarness
       const session = yield* Effect.gen(function* () {
-        const log = yield* LogWriter.open(store, record, origin)
         return yield* LiveSession.make({
-          id: record.id,
-          cwd: record.cwd,
-          scratch: scratchOf(record.id),
-          harness: findHarness(record.harness) ?? defaultHarness,
-          rules,
+          id,
+          cwd,
+          scratch: scratchOf(id),
+          harness,
           state,
-          log,
-          servers: Servers.make(manager, record.cwd, scope),
+          log: yield* LogWriter.open(store, record, origin),
+          servers: yield* Servers.make(manager, harness, cwd, scope),
           turn,
           models: models.list,
           messageId: Effect.map(random.uuidV7(), (uuid) => MessageId.make(`msg_${uuid}`))
         })
       }).pipe(Scope.provide(scope))
-      live.set(record.id, { session, scope })
-      return session
+      const resident: Resident = { session, scope, holders: 0 }
+      residents.set(id, resident)
+      return resident
     })
 
     const newRecord = Effect.fnUntraced(function* (
@@ -103,12 +108,6 @@ export const layer = Layer.effect(
       const now = DateTime.formatIso(yield* DateTime.now)
       const id = SessionId.make(yield* random.uuidV7())
       return { ...fields, id, createdAt: now, updatedAt: now } satisfies SessionRecord
-    })
-
-    const create = Effect.fn("Sessions.create")(function* (beginning: Beginning) {
-      const record = yield* newRecord({ cwd: beginning.cwd, harness: beginning.harness.id })
-      const state = foldAll(empty, beginning.entries)
-      return yield* start(record, { _tag: "New", entries: beginning.entries }, state, beginning.rules)
     })
 
     const restore = Effect.fnUntraced(function* (id: SessionId) {
@@ -122,55 +121,97 @@ export const layer = Layer.effect(
       const nextSeq = yield* store.nextSeq(id)
       const closing = repair(state)
       if (closing.length > 0) yield* store.append(id, nextSeq, closing)
-      return yield* start(
-        record,
-        { _tag: "Stored", nextSeq: nextSeq + closing.length },
-        foldAll(state, closing),
-        undefined
-      )
+      const origin = { _tag: "Stored", nextSeq: nextSeq + closing.length } as const
+      return yield* start(record, origin, foldAll(state, closing))
     })
 
-    const get = (id: SessionId) => live.get(id)?.session
+    const end = Effect.fnUntraced(function* (resident: Resident) {
+      const { id } = resident.session
+      if (residents.get(id) !== resident) return
+      yield* resident.session.stop
+      residents.delete(id)
+      yield* Scope.close(resident.scope, Exit.void)
+    })
+
+    const hold = <E>(id: SessionId, acquire: Effect.Effect<Resident, E>): Effect.Effect<Session, E, Scope.Scope> => {
+      const join = Effect.tap(acquire, (resident) =>
+        Effect.sync(() => {
+          resident.holders += 1
+        })
+      )
+      const leave = (resident: Resident) =>
+        Effect.suspend(() => {
+          resident.holders -= 1
+          return resident.holders === 0 ? end(resident) : Effect.void
+        })
+      return Effect.map(
+        Effect.acquireRelease(exclusively(id, join), (resident) => exclusively(id, leave(resident))),
+        ({ session }) => session
+      )
+    }
+
+    const create = Effect.fn("Sessions.create")(function* (beginning: Beginning) {
+      const { choices, cwd, harness } = beginning
+      const record = yield* newRecord({ cwd, harness: harness.id })
+      const entries: ReadonlyArray<Entry> = [{ _tag: "Configured", ...choices }]
+      return yield* hold(record.id, start(record, { _tag: "New", entries }, foldAll(empty, entries)))
+    })
 
     const open = Effect.fn("Sessions.open")((id: SessionId) =>
-      opening.withPermits(1)(
+      hold(
+        id,
         Effect.suspend(() => {
-          const session = get(id)
-          return session === undefined ? restore(id) : Effect.succeed(session)
+          const resident = residents.get(id)
+          return resident === undefined ? restore(id) : Effect.succeed(resident)
         })
       )
     )
 
-    const fork = Effect.fn("Sessions.fork")(function* (id: SessionId) {
-      const source = get(id)
-      if (source !== undefined && !source.isStored()) {
-        const { settings } = source.state()
-        const entries: ReadonlyArray<Entry> = [{ _tag: "Configured", ...settings }]
-        return yield* create({ cwd: source.cwd, harness: defaultHarness, rules: undefined, entries })
+    const fork = Effect.fn("Sessions.fork")(function* (id: SessionId, cwd: string) {
+      const source = residents.get(id)?.session
+      if (source !== undefined) {
+        yield* source.flush
+        if (!source.isStored()) {
+          return yield* create({ cwd, harness: source.harness, choices: source.state().settings })
+        }
       }
-      if (source !== undefined) yield* source.flush
-      const parent = yield* store.record(id)
-      const { cwd, harness, title } = parent
+      const { harness, title } = yield* store.record(id)
       const record = yield* newRecord({ cwd, harness, parent: id, ...(title === undefined ? {} : { title }) })
       yield* store.fork(id, record)
       return yield* open(record.id)
     })
 
-    const close = Effect.fn("Sessions.close")(function* (session: LiveSession.LiveSession) {
-      const entry = live.get(session.id)
-      if (entry === undefined) return
-      yield* session.stop
-      live.delete(session.id)
-      yield* Scope.close(entry.scope, Exit.void)
-    })
+    const close = Effect.fn("Sessions.close")((session: Session) =>
+      exclusively(
+        session.id,
+        Effect.suspend(() => {
+          const resident = residents.get(session.id)
+          return resident?.session === session ? Effect.uninterruptible(end(resident)) : Effect.void
+        })
+      )
+    )
 
-    const remove = Effect.fn("Sessions.remove")(function* (id: SessionId) {
-      const session = get(id)
-      if (session !== undefined) yield* close(session)
-      yield* store.remove(id)
-      yield* fileSystem.remove(scratchOf(id), { recursive: true, force: true }).pipe(Effect.ignore)
-    })
+    const remove = Effect.fn("Sessions.remove")((id: SessionId) =>
+      exclusively(
+        id,
+        Effect.uninterruptible(
+          Effect.gen(function* () {
+            const resident = residents.get(id)
+            if (resident !== undefined) yield* end(resident)
+            yield* store.remove(id)
+            yield* fileSystem.remove(scratchOf(id), { recursive: true, force: true }).pipe(Effect.ignore)
+          })
+        )
+      )
+    )
 
-    return Sessions.of({ create, open, get, fork, close, remove })
+    return Sessions.of({
+      create,
+      open,
+      fork,
+      isLive: (session) => residents.get(session.id)?.session === session,
+      close,
+      remove
+    })
   })
 )

@@ -1,10 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import { execFileSync } from "node:child_process"
-import { copyFileSync, mkdirSync, readFileSync } from "node:fs"
+import { type ChildProcess, execFileSync } from "node:child_process"
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { delimiter, join } from "node:path"
 import { version } from "../../src/domain/Version.ts"
-import { ask, bin, ended, folder, initialize, run, start } from "../support/Program.ts"
+import { ask, bin, ended, folder, initialize, run, start, tell } from "../support/Program.ts"
 
 /** A Node of this machine that is older than what the program needs. */
 const old = (process.env["PATH"] ?? "")
@@ -27,8 +28,14 @@ const alive = (pid: number): boolean => {
   }
 }
 
-const gone = (pid: number): Effect.Effect<void> =>
-  Effect.suspend(() => (alive(pid) ? Effect.andThen(Effect.sleep("20 millis"), gone(pid)) : Effect.void))
+const until = (holds: () => boolean): Effect.Effect<void> =>
+  Effect.suspend(() => (holds() ? Effect.void : Effect.andThen(Effect.sleep("20 millis"), until(holds))))
+
+const appeared = (file: string): Effect.Effect<void> => until(() => existsSync(file))
+
+const request = (id: number, method: string, params: object) => ({ jsonrpc: "2.0", id, method, params })
+
+const gone = (pid: number): Effect.Effect<void> => until(() => !alive(pid))
 
 /** The process that another one started, as Linux tells it. */
 const childOf = (pid: number): number => Number.parseInt(readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8"))
@@ -72,10 +79,40 @@ describe("life of the process", () => {
       const child = yield* start(["acp"])
       yield* ask(child, initialize)
       child.stdout.destroy()
-      child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "unknown" })}\n`)
+      tell(child, { jsonrpc: "2.0", id: 1, method: "unknown" })
       assert.strictEqual((yield* ended(child)).end, 0)
     })
   )
+
+  for (const [name, stop, code] of [
+    ["the end of input", (child: ChildProcess) => child.stdin?.end(), 0],
+    ["SIGTERM", (child: ChildProcess) => child.kill("SIGTERM"), 143]
+  ] as const) {
+    it.live(`${name} ends a command that will not end by itself, within two seconds (TR-07)`, () =>
+      Effect.gen(function* () {
+        const place = yield* folder
+        const pidFile = join(place, "pid")
+        const script = join(place, "script.json")
+        const command = `trap "" TERM HUP INT; echo $$ > ${pidFile}.new; mv ${pidFile}.new ${pidFile}; sleep 300 & wait`
+        writeFileSync(script, JSON.stringify({ steps: [{ parts: [{ tool: { name: "bash", input: { command } } }] }] }))
+        const child = yield* start(["acp", "--yolo", "--model", `scripted/${script}`])
+        yield* ask(child, initialize)
+        const opened = yield* ask(child, request(1, "session/new", { cwd: place, mcpServers: [] }))
+        const sessionId = opened.result?.["sessionId"]
+        assert.isString(sessionId)
+        tell(child, request(2, "session/prompt", { sessionId, prompt: [{ type: "text", text: "Wait" }] }))
+        yield* appeared(pidFile)
+        const pid = Number.parseInt(readFileSync(pidFile, "utf8"))
+        assert.isTrue(alive(pid))
+        stop(child)
+        const [time, { end }] = yield* Effect.timed(ended(child))
+        assert.strictEqual(end, code)
+        // Two seconds, and room for a busy machine.
+        assert.isBelow(Duration.toMillis(time), 2_500)
+        assert.isFalse(alive(pid))
+      })
+    )
+  }
 
   it.live("an environment that cannot be used for anything does not keep it from answering (F119)", () =>
     Effect.gen(function* () {

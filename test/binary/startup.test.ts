@@ -13,7 +13,7 @@ const heavy = {
   "the command line": /effect\/dist\/cli\//,
   "the model providers": /node_modules\/(@ai-sdk|zod|undici)\//,
   MCP: /src\/services\/mcp\//,
-  "HTTP": /effect\/dist\/http\/Http(Client|Server)\.js/,
+  HTTP: /effect\/dist\/http\/Http(Client|Server)\.js/,
   SQLite: /effect\/dist\/sql\/|services\/store\/SqliteSessions/,
   "turns and tools": /services\/(turn\/TurnLoop|tools)|effect\/dist\/ai\/LanguageModel\.js/,
   processes: /NodeChildProcessSpawner/

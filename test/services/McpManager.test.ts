@@ -14,8 +14,10 @@ import * as References from "effect/References"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import * as TestClock from "effect/testing/TestClock"
 import { createServer } from "node:net"
 import { join } from "node:path"
+import { setImmediate } from "node:timers/promises"
 import { SessionId } from "../../src/domain/Ids.ts"
 import type { McpSpec } from "../../src/domain/McpSpec.ts"
 import { textContent } from "../../src/domain/Tool.ts"
@@ -28,6 +30,7 @@ import * as OldServer from "../support/mcp/oldServer.ts"
 const everything = join(import.meta.dirname, "../../node_modules/@modelcontextprotocol/server-everything/dist/index.js")
 const oddServer = join(import.meta.dirname, "../support/mcp/oddServer.mjs")
 const oldServer = join(import.meta.dirname, "../support/mcp/oldServer.ts")
+const home = process.env["HOME"]
 const secret = "s3cr3t-token-0123456789"
 const modelKey = "sk-key-of-a-model-provider"
 
@@ -206,8 +209,8 @@ describe("McpManager", () => {
         const url = yield* OldServer.address
         const connection = yield* connect(stdio("local", [oldServer, revision]), http(url))
         assert.deepStrictEqual(connection.notices, [])
-        assert.strictEqual((yield* call(connection, "local__greet", { name: "Ada" })).text, '"Hello Ada"')
-        assert.strictEqual((yield* call(connection, "remote__greet", { name: "Ada" })).text, '"Hello Ada"')
+        assert.strictEqual((yield* call(connection, "local__greet", { name: "Ada" })).text, "Hello Ada")
+        assert.strictEqual((yield* call(connection, "remote__greet", { name: "Ada" })).text, "Hello Ada")
       }).pipe(Effect.scoped, Effect.provide([manager, OldServer.layerHttp(revision)]))
     )
   }
@@ -217,7 +220,7 @@ describe("McpManager", () => {
       const connection = yield* connect(stdio("odd", [oddServer], { K: "V", PATH: "/own/path" }))
       const { cwd, env } = yield* where(connection)
       assert.strictEqual(cwd, import.meta.dirname)
-      assert.deepInclude(env, { K: "V", PATH: "/own/path", HOME: process.env["HOME"] })
+      assert.deepInclude(env, { K: "V", PATH: "/own/path", HOME: home })
       assert.notInclude(Object.values(env), modelKey)
       assert.isUndefined(env["ANTHROPIC_API_KEY"])
     }).pipe(Effect.scoped, Effect.provide(manager))
@@ -310,7 +313,7 @@ describe("McpManager", () => {
 
   it.live("names fit the model, and never meet", () =>
     Effect.gen(function* () {
-      const connection = yield* connect(odd("a"), odd("a"), odd("a__"), odd(`${"long ".repeat(20)}`), odd("日本"))
+      const connection = yield* connect(odd("a"), odd("a"), odd("a__"), odd("long ".repeat(20)), odd("日本"))
       const names = connection.tools.map(({ tool }) => tool.name)
       assert.strictEqual(new Set(names).size, 5 * 8)
       for (const name of names) assert.match(name, /^[a-zA-Z0-9_-]{1,64}$/)
@@ -326,6 +329,20 @@ describe("McpManager", () => {
     Effect.gen(function* () {
       const connection = yield* connect(odd("odd", "endless"))
       assert.strictEqual(connection.tools.length, 100)
+    }).pipe(Effect.scoped, Effect.provide(manager))
+  )
+
+  it.effect("a server that hangs is given up after 30 seconds", () =>
+    Effect.gen(function* () {
+      const fiber = yield* Effect.forkChild(connect(odd("odd", "hangs")))
+      // The clock of the test may move only once the server really runs.
+      const turn = Effect.andThen(
+        TestClock.adjust("10 seconds"),
+        Effect.promise(() => setImmediate())
+      )
+      yield* Effect.repeat(turn, { until: () => fiber.pollUnsafe() !== undefined })
+      const { notices } = yield* Fiber.join(fiber)
+      assert.match(notices[0]?.description ?? "", /^It did not get ready within 30s\. The session goes on/)
     }).pipe(Effect.scoped, Effect.provide(manager))
   )
 

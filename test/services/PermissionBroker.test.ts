@@ -164,7 +164,7 @@ describe("PermissionBroker", () => {
         yield* Ref.set(settings, { ...noRules, deny: ["Bash(npm *)"] })
         const denied = yield* decide(requestOf(command, { mode: "always-approve" }))
         assert.include(denied._tag === "Denied" ? denied.reason : "", "the permission rule Bash(npm *)")
-      }).pipe(Effect.provide(brokerOf(Ref.get(settings))), Effect.provide(Logger.layer([logger])))
+      }).pipe(Effect.provide([brokerOf(Ref.get(settings)), Logger.layer([logger])]))
       assert.strictEqual(messages.length, 1)
       assert.include(String(messages[0]), 'the allow rule "Shell(x)" is ignored'.replace("the", "The"))
     })

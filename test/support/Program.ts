@@ -25,6 +25,12 @@ export interface Ended {
   readonly stderr: string
 }
 
+export interface Answer {
+  readonly id: number
+  readonly method?: string
+  readonly result?: Record<string, unknown>
+}
+
 /** A folder that goes with the scope. */
 export const folder = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "super-pi-test-"))),
@@ -65,19 +71,29 @@ export const run = (args: ReadonlyArray<string>, options?: Options): Effect.Effe
     })
   )
 
-/** Writes a request and waits for the first line that comes back. */
-export const ask = (child: ChildProcessWithoutNullStreams, request: object): Effect.Effect<unknown> =>
+/** Writes a request and waits for its answer; what comes before that is left out. */
+export const ask = (child: ChildProcessWithoutNullStreams, request: { readonly id: number }): Effect.Effect<Answer> =>
   Effect.callback((resume) => {
     let text = ""
     const take = (chunk: Buffer): void => {
       text += chunk.toString("utf8")
-      if (!text.includes("\n")) return
+      const answer = text
+        .split("\n")
+        .slice(0, -1)
+        .map((line): Answer => JSON.parse(line))
+        .find(({ id, method }) => id === request.id && method === undefined)
+      if (answer === undefined) return
       child.stdout.off("data", take)
-      resume(Effect.succeed(JSON.parse(text.slice(0, text.indexOf("\n")))))
+      resume(Effect.succeed(answer))
     }
     child.stdout.on("data", take)
-    child.stdin.write(`${JSON.stringify(request)}\n`)
+    tell(child, request)
   })
+
+/** Writes a message and waits for nothing. */
+export const tell = (child: ChildProcessWithoutNullStreams, message: object): void => {
+  child.stdin.write(`${JSON.stringify(message)}\n`)
+}
 
 export const initialize = {
   jsonrpc: "2.0",

@@ -8,7 +8,7 @@ import type * as Scope from "effect/Scope"
 import * as http from "node:http"
 import { anthropic } from "./provider/Anthropic.ts"
 import { chat } from "./provider/Chat.ts"
-import type { Dialect, Finish, Piece, Usage } from "./provider/Dialect.ts"
+import type { Finish, Piece, Usage, Writer } from "./provider/Dialect.ts"
 import { gemini } from "./provider/Gemini.ts"
 import { responses } from "./provider/Responses.ts"
 
@@ -42,6 +42,8 @@ export interface ProviderServer {
   /** What the next requests get. */
   readonly answer: (...replies: ReadonlyArray<Reply>) => void
   readonly seen: () => ReadonlyArray<Seen>
+  /** Adds a piece to an answer that hangs. */
+  readonly add: (piece: Piece) => void
   /** Done when a request has arrived. */
   readonly arrived: Effect.Effect<void>
   /** Done when a client has gone away before its answer was complete. */
@@ -65,14 +67,8 @@ const writeInPieces = (response: http.ServerResponse, text: string, size: number
   for (let at = 0; at < bytes.length; at += size) response.write(bytes.subarray(at, at + size))
 }
 
-const stream = (
-  dialect: Dialect,
-  body: unknown,
-  reply: Extract<Reply, { pieces: unknown }>,
-  response: http.ServerResponse
-) => {
+const stream = (writer: Writer, reply: Extract<Reply, { pieces: unknown }>, response: http.ServerResponse): void => {
   const { bytes, finish = "stop", pieces, then = "close", usage = plainUsage } = reply
-  const writer = dialect.writer(modelOf(body))
   response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache" })
   response.flushHeaders()
   const text =
@@ -107,6 +103,7 @@ export const start: Effect.Effect<ProviderServer, never, Scope.Scope> = Effect.g
   const abandoned = yield* Deferred.make<void>()
   const seen: Array<Seen> = []
   let replies: ReadonlyArray<Reply> = []
+  let add: (piece: Piece) => void = () => {}
   const nextReply = (): Reply => {
     const [first, ...rest] = replies
     if (rest.length > 0) replies = rest
@@ -131,7 +128,11 @@ export const start: Effect.Effect<ProviderServer, never, Scope.Scope> = Effect.g
       Deferred.doneUnsafe(arrived, Effect.void)
       const reply = nextReply()
       if ("silent" in reply) return
-      if ("pieces" in reply) return stream(dialects[dialect], body, reply, response)
+      if ("pieces" in reply) {
+        const writer = dialects[dialect].writer(modelOf(body))
+        add = (piece) => response.write(writer.piece(piece))
+        return stream(writer, reply, response)
+      }
       response.writeHead(reply.status, { "content-type": "application/json", ...reply.headers })
       response.end(dialects[dialect].refusal(reply.status, reply.message))
     })
@@ -143,6 +144,7 @@ export const start: Effect.Effect<ProviderServer, never, Scope.Scope> = Effect.g
       replies = next
     },
     seen: () => seen,
+    add: (piece) => add(piece),
     arrived: Deferred.await(arrived),
     abandoned: Deferred.await(abandoned)
   }

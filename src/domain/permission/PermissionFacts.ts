@@ -1,4 +1,5 @@
 /** What rules, remembered answers and built-in lists say about one access. Pure; `PermissionPolicy` weighs it. */
+import { expandHome } from "../Paths.ts"
 import type { Access, Grant } from "../Permission.ts"
 import { matchCommand, matchWildcard } from "./CommandPattern.ts"
 import { matchPath, type PatternBase, resolvePath } from "./PathPattern.ts"
@@ -86,7 +87,12 @@ const pathFacts = (situation: Situation, access: Extract<Access, { readonly _tag
   if (access._tag === "Edit") {
     const exceptions = exceptionalPaths(access)
     const covers = (path: string) => given.has(path) || (given.has(WORKSPACE_EDITS) && !exceptions.includes(path))
-    return { ...facts, granted: access.paths.every(covers), changes: true, acceptable: exceptions.length === 0 }
+    return {
+      ...facts,
+      granted: access.paths.length > 0 && access.paths.every(covers),
+      changes: true,
+      acceptable: access.paths.length > 0 && exceptions.length === 0
+    }
   }
   const covers = (path: string) => [...given].some((subject) => path === subject || path.startsWith(`${subject}/`))
   return {
@@ -96,13 +102,14 @@ const pathFacts = (situation: Situation, access: Extract<Access, { readonly _tag
   }
 }
 
-/** Deny rules for files also hold for the paths that a command names. */
+/** Deny rules for files also hold for the paths that a command spells out. */
 const strikesPaths = (rule: PermissionRule, segment: Segment, base: string, patterns: PatternBase): boolean => {
   const pattern = rule.pattern
   if (pattern === undefined) return rule.tool === "Edit" && segment.writes.length > 0
   return [...segment.words, ...segment.reads, ...segment.writes]
     .flatMap(({ text }) => [text, text.slice(text.indexOf("=") + 1)])
     .filter((text) => text !== "" && !text.startsWith("-"))
+    .map((text) => expandHome(text.replace(/^\$(HOME|\{HOME\})(?=\/|$)/, "~"), patterns.home))
     .some((text) => matchPath(pattern, resolvePath(base, text), patterns, true))
 }
 
@@ -136,6 +143,7 @@ const executeFacts = (situation: Situation, access: Extract<Access, { readonly _
   const given = isAtHome ? verdictOf(grants, "allow", "Execute") : new Set<string>()
   const refused = verdictOf(grants, "reject", "Execute")
   const readOnly = readOnlySegments(line, access.cwd, cwd)
+  const harmless = isReadOnlyLine(line, access.cwd, cwd)
   const isGiven = (segment: Segment) =>
     given.has(segment.source) && isPlain(segment) && !segment.fed && !isDangerous(segment)
   const isHidden = !line.legible && [...rules.deny, ...rules.ask].some((rule) => rule.tool === "Bash")
@@ -148,8 +156,8 @@ const executeFacts = (situation: Situation, access: Extract<Access, { readonly _
       given.has(line.source) ||
       (verdicts.asked === undefined &&
         every((segment) => isRuled(segment) || isGiven(segment) || readOnly.has(segment))),
-    harmless: isReadOnlyLine(line, access.cwd, cwd),
-    changes: !isReadOnlyLine(line, access.cwd, cwd)
+    harmless,
+    changes: !harmless
   }
 }
 

@@ -84,8 +84,6 @@ const plainCommands = new Set([
   "id",
   "cmp",
   "diff",
-  "test",
-  "[",
   "grep",
   "egrep",
   "fgrep"
@@ -94,6 +92,9 @@ const plainCommands = new Set([
 const commands = new Map<string, Judge>([
   ...[...plainCommands].map((name) => [name, always] as const),
   ["cd", (words) => words.length === 1 && positional(words).length === 1],
+  // A variable's name may hold a substitution that testing it runs.
+  ["test", without(/^-[vR]$/)],
+  ["[", without(/^-[vR]$/)],
   ["date", (words) => only(/^[-+]/)(words) && without(/^-[^-]*s/, /^--s/)(words)],
   ["hostname", only(/^-[fsiId]$/)],
   ["sort", without(/^-[^-]*[oT]/, /^--(o|co|t)/)],

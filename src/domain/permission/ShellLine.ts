@@ -26,7 +26,7 @@ export interface ShellLine {
 }
 
 /** Longer lines are not looked into. */
-const MAX_LENGTH = 64 * 1024
+const MAX_LENGTH = 32 * 1024
 const MAX_DEPTH = 4
 
 /** Variables that change only how a command reports, not what runs. */
@@ -104,6 +104,11 @@ const peel = (
   }
 }
 
+/** Programs that run other commands which they are given. Seen through for denying, never for allowing. */
+const launchers =
+  /^(?:\S*\/)?(sudo|doas|xargs|nohup|setsid|command|exec|builtin|time|find|parallel|watch|busybox|timeout|nice|ionice|chrt|stdbuf|env)$/
+const MAX_LAUNCHED_WORDS = 32
+
 const nameOf = (words: ReadonlyArray<Word>): string => words[0]?.text.split("/").at(-1) ?? ""
 
 /** The script of `bash -c script`; undefined for any other use of a shell, and for options that read other files. */
@@ -123,71 +128,69 @@ const scriptOf = (words: ReadonlyArray<Word>): Word | undefined => {
 
 /** A shell that runs what it reads from its input. */
 const readsScript = (words: ReadonlyArray<Word>): boolean =>
-  shells.has(nameOf(words)) && words.slice(1).every((word) => !word.dynamic && /^-/.test(word.text))
+  shells.has(nameOf(words)) && words.slice(1).every((word) => !word.dynamic && word.text.startsWith("-"))
 
 /** A shell with a script that could not be told from its options. */
 const mayHoldScript = (words: ReadonlyArray<Word>): boolean =>
   shells.has(nameOf(words)) && words.some((word) => word.dynamic || /^-[a-zA-Z]*c/.test(word.text))
 
-const resolve = ({ commands, legible, simple }: Scan, depth: number): Omit<ShellLine, "source"> => {
-  const line = { segments: new Array<Segment>(), simple, legible }
-  for (const command of commands) {
-    const { assignments, words } = peel(command)
-    const name = words[0]
-    const script = scriptOf(words)
-    const evaluated = name?.text === "eval" && !words.some((word) => word.dynamic)
-    const inner = evaluated
-      ? words
-          .slice(1)
-          .map((word) => word.text)
-          .join(" ")
-      : script?.dynamic === false
-        ? script.text
-        : undefined
-    if (
-      name?.dynamic === true ||
-      name?.pattern === true ||
-      (name?.text === "eval" && !evaluated) ||
-      script?.dynamic === true
-    ) {
-      line.simple = false
-      line.legible = false
-    }
-    if ((command.fed && readsScript(words)) || (script === undefined && mayHoldScript(words))) line.legible = false
-    if (evaluated) line.simple = false
-    if (inner !== undefined) {
-      const nested =
-        depth < MAX_DEPTH ? resolve(scan(inner), depth + 1) : { segments: [], simple: false, legible: false }
-      line.simple &&= nested.simple
-      line.legible &&= nested.legible
-      for (const segment of nested.segments) {
-        line.segments.push({
-          ...segment,
-          assignments: [...assignments, ...segment.assignments],
-          writes: [...command.writes, ...segment.writes],
-          reads: [...command.reads, ...segment.reads],
-          fed: command.fed || segment.fed
-        })
-      }
-    }
-    if (inner === undefined || evaluated) {
-      line.segments.push({
-        source: command.source,
-        text: words.map((word) => word.text).join(" "),
-        words,
-        assignments,
-        writes: command.writes,
-        reads: command.reads,
-        fed: command.fed
-      })
-    }
+/** The scripts of shells behind a launcher, such as in `xargs sh -c '…'`. */
+const launchedScripts = (words: ReadonlyArray<Word>): ReadonlyArray<Word> =>
+  launchers.test(words[0]?.text ?? "")
+    ? words.slice(1, MAX_LAUNCHED_WORDS).flatMap((_, at) => scriptOf(words.slice(at + 1)) ?? [])
+    : []
+
+type Resolved = Omit<ShellLine, "source">
+
+const unseen: Resolved = { segments: [], simple: false, legible: false }
+
+const nest = (script: string, depth: number): Resolved =>
+  depth < MAX_DEPTH ? resolve(scan(script), depth + 1) : unseen
+
+/** One command with its scripts looked into. */
+const expand = (command: SimpleCommand, depth: number): Resolved => {
+  const { assignments, words } = peel(command)
+  const { fed, reads, source, writes } = command
+  const texts = words.map((word) => word.text)
+  const own: Segment = { source, text: texts.join(" "), words, assignments, writes, reads, fed }
+  if (texts[0] === "eval") {
+    const nested = words.some((word) => word.dynamic) ? unseen : nest(texts.slice(1).join(" "), depth)
+    return { segments: [own, ...nested.segments], simple: false, legible: nested.legible }
   }
-  return line
+  const script = scriptOf(words)
+  if (script?.dynamic === false) {
+    const { segments, ...nested } = nest(script.text, depth)
+    const inherit = (segment: Segment): Segment => ({
+      ...segment,
+      assignments: [...assignments, ...segment.assignments],
+      writes: [...writes, ...segment.writes],
+      reads: [...reads, ...segment.reads],
+      fed: fed || segment.fed
+    })
+    return { ...nested, segments: segments.map(inherit) }
+  }
+  const launched = launchedScripts(words).map((launched) => (launched.dynamic ? unseen : nest(launched.text, depth)))
+  const isNamed = words[0]?.dynamic !== true && words[0]?.pattern !== true
+  return {
+    segments: [own, ...launched.flatMap(({ segments }) => segments)],
+    simple: isNamed && script === undefined,
+    legible:
+      isNamed && !mayHoldScript(words) && !(fed && readsScript(words)) && launched.every(({ legible }) => legible)
+  }
+}
+
+const resolve = ({ commands, legible, simple }: Scan, depth: number): Resolved => {
+  const parts = commands.map((command) => expand(command, depth))
+  return {
+    segments: parts.flatMap(({ segments }) => segments),
+    simple: simple && parts.every((part) => part.simple),
+    legible: legible && parts.every((part) => part.legible)
+  }
 }
 
 export const parseLine = (command: string): ShellLine => {
   const source = command.trim()
-  if (source.length > MAX_LENGTH) return { source, segments: [], simple: false, legible: false }
+  if (source.length > MAX_LENGTH) return { source, ...unseen }
   return { source, ...resolve(scan(command), 0) }
 }
 
@@ -197,11 +200,6 @@ export const isPlain = (segment: Segment): boolean =>
   segment.writes.length === 0 &&
   segment.assignments.every((name) => harmlessVariable.test(name)) &&
   !/\s/.test(segment.words[0]?.text ?? "")
-
-/** Programs that run other commands which they are given. Seen through for denying, never for allowing. */
-const launchers =
-  /^(?:\S*\/)?(sudo|doas|xargs|nohup|setsid|command|exec|builtin|time|find|parallel|watch|busybox|timeout|nice|ionice|chrt|stdbuf|env)$/
-const MAX_LAUNCHED_WORDS = 32
 
 /** Every text under which a segment may be denied: as written, as run, without its folder, behind a launcher. */
 export const guises = (segment: Segment): ReadonlyArray<string> => {

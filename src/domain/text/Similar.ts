@@ -6,7 +6,7 @@ const pairs = (word: string): ReadonlySet<string> => {
 }
 
 /** 0 to 1, by the letter pairs that two names share. */
-export const similarity = (one: string, other: string): number => {
+const similarity = (one: string, other: string): number => {
   const first = pairs(one)
   const second = pairs(other)
   return (2 * first.intersection(second).size) / (first.size + second.size)

@@ -68,6 +68,12 @@ export const open = Effect.fnUntraced(function* ({
   const client = HttpClient.withScope(
     yield* Effect.provideService(NodeHttpClient.makeUndici, NodeHttpClient.Dispatcher, agent)
   )
+  // Addresses may be secret, so no trace holds them.
+  const execute = (request: HttpClientRequest.HttpClientRequest) =>
+    client.execute(request).pipe(
+      Effect.provideService(HttpClient.TracerDisabledWhen, () => true),
+      Effect.provideService(HttpClient.TracerPropagationEnabled, false)
+    )
   let session: string | undefined
   let revision: string | undefined
 
@@ -88,7 +94,7 @@ export const open = Effect.fnUntraced(function* ({
       HttpClientRequest.setHeaders(headers()),
       HttpClientRequest.bodyText(body, "application/json")
     )
-    const response = yield* Effect.mapError(client.execute(request), unreachable)
+    const response = yield* Effect.mapError(execute(request), unreachable)
     if (session !== undefined && response.status === 404) {
       return yield* new McpFailed({ message: "has forgotten this session. Open a new session to connect again" })
     }
@@ -133,9 +139,11 @@ export const open = Effect.fnUntraced(function* ({
   yield* Effect.addFinalizer(() =>
     session === undefined
       ? Effect.void
-      : client
-          .execute(HttpClientRequest.delete(url).pipe(HttpClientRequest.setHeaders(headers())))
-          .pipe(Effect.scoped, Effect.timeoutOption(GOODBYE), Effect.ignore)
+      : execute(HttpClientRequest.delete(url).pipe(HttpClientRequest.setHeaders(headers()))).pipe(
+          Effect.scoped,
+          Effect.timeoutOption(GOODBYE),
+          Effect.ignore
+        )
   )
 
   return {

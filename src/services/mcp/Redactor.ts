@@ -19,10 +19,10 @@ const SHORTEST = 4
 const SHORTEST_CREDENTIAL = 8
 const credentialName = /key|token|secret|passw|auth|credential|cookie|session/i
 
-/** `Bearer abc` may come back as `abc`, and any value as it stands in JSON. */
+/** `Bearer abc` may come back as `abc`, a value of several lines line by line, and any value as it stands in JSON. */
 const spellings = (value: string): ReadonlyArray<string> => {
   const bare = value.replace(/^\w+ +/, "")
-  return [value, bare].flatMap((text) => [text, JSON.stringify(text).slice(1, -1)])
+  return [value, bare, ...value.split(/\s*\n\s*/)].flatMap((text) => [text, JSON.stringify(text).slice(1, -1)])
 }
 
 const replacer = (pairs: ReadonlyArray<Pair>, shortest: number) => {

@@ -26,6 +26,7 @@ const DRAIN_FOR = Duration.millis(500)
 const MAX_WAITING_MESSAGES = 256
 const MAX_LOG_LINE = 2_000
 const MAX_LOG_LINES = 1_000
+const MAX_STDERR_LINE = 64 * 1024
 /** The last lines of stderr, told when the server ends unasked. */
 const LAST_WORDS = 5
 const MAX_LAST_WORD = 300
@@ -142,11 +143,12 @@ export const open = Effect.fnUntraced(function* ({
   yield* Stream.fromQueue(outbox).pipe(
     Stream.encodeText,
     Stream.run(handle.stdin),
-    Effect.catch(() => end("closed its input")),
+    // A server that ended is known by its exit, which comes a moment later.
+    Effect.catch(() => Effect.delay(end("closed its input"), Duration.times(DRAIN_FOR, 2))),
     Effect.forkScoped
   )
   const stderr = yield* handle.stderr.pipe(
-    lines(MAX_LOG_LINE),
+    lines(MAX_STDERR_LINE),
     Stream.runForEach(overhear),
     Effect.ignore,
     Effect.forkScoped

@@ -85,21 +85,22 @@ export const makeRecorder = (
     )
   )
 
+  /** What a person sees of `text`; for the result it is kept first, so that a watcher who blocks loses nothing of it. */
   const accept = Effect.fnUntraced(function* (text: string) {
     const [plain, unfinished] = Terminal.strip(carry, text)
-    carry = unfinished
-    if (plain === "") return
-    yield* command.onOutput(plain)
     const [settled, rest] = Terminal.settle(open, plain)
+    carry = unfinished
     open = rest
     if (settled !== "") yield* keep(settled)
+    return plain
   })
 
   return {
-    add: (chunk) => {
+    add: Effect.fnUntraced(function* (chunk) {
       bytes += chunk.length
-      return accept(decoder.decode(chunk, { stream: true }))
-    },
+      const plain = yield* accept(decoder.decode(chunk, { stream: true }))
+      if (plain !== "") yield* command.onOutput(plain)
+    }),
     finish: Effect.fnUntraced(function* (note) {
       yield* accept(decoder.decode())
       yield* keep(Terminal.shown(open) + note)

@@ -133,10 +133,11 @@ const make = Effect.fnUntraced(function* (environment: Environment, limits: Reco
 
   /** The exit, and whether the time ran out first. */
   const ended = Effect.fnUntraced(function* (command: ShellCommand, handle: ChildProcessHandle) {
-    const inTime = yield* Effect.timeoutOption(exitOf(handle), command.timeout)
+    const exit = yield* Effect.forkChild(exitOf(handle))
+    const inTime = yield* Effect.timeoutOption(Fiber.join(exit), command.timeout)
     if (Option.isSome(inTime)) return { exit: inTime.value, timedOut: false }
     yield* Effect.forkScoped(Effect.ignore(handle.kill({ killSignal: "SIGTERM", forceKillAfter: KILL_AFTER })))
-    const killed = yield* Effect.timeoutOption(exitOf(handle), GONE_AFTER)
+    const killed = yield* Effect.timeoutOption(Fiber.join(exit), GONE_AFTER)
     return {
       exit: Option.getOrElse(killed, (): CommandExit => ({ _tag: "Signal", signal: "SIGKILL" })),
       timedOut: true

@@ -1,7 +1,10 @@
 /** The options that a session offers, as a function of what was chosen and what can be chosen. */
+import * as Result from "effect/Result"
 import type { ConfigOption } from "../../domain/Config.ts"
-import { type ExecutionMode, offered } from "../../domain/ExecutionMode.ts"
+import { ExecutionMode, offered } from "../../domain/ExecutionMode.ts"
+import { InvalidInput } from "../../domain/Failure.ts"
 import type { ModelInfo } from "../../domain/Model.ts"
+import type { Entry } from "../../domain/Session.ts"
 
 export interface Choice {
   readonly mode: ExecutionMode
@@ -73,3 +76,40 @@ export const optionsOf = (
   ),
   modeOption(choice.mode, ceiling)
 ]
+
+/** Choices that a log keeps. */
+export type Configured = Extract<Entry, { readonly _tag: "Configured" }>
+
+/** Names of the request's fields, for its errors. */
+export interface Fields {
+  readonly option: string
+  readonly value: string
+}
+
+const list = (names: ReadonlyArray<string>): string => names.join(", ")
+
+const entryOf = (id: string, value: string): Configured => {
+  if (id === MODEL_OPTION) return { _tag: "Configured", model: value }
+  if (id === EFFORT_OPTION) return { _tag: "Configured", effort: value }
+  const mode = ExecutionMode.literals.find((known) => known === value)
+  return { _tag: "Configured", ...(mode === undefined ? {} : { mode }) }
+}
+
+/** One choice among what `options` offers, as the entry that keeps it. */
+export const choose = (
+  options: ReadonlyArray<ConfigOption>,
+  id: string,
+  value: string,
+  fields: Fields
+): Result.Result<Configured, InvalidInput> => {
+  const option = options.find((known) => known.id === id)
+  if (option === undefined) {
+    const message = `There is no option "${id}"; the options are: ${list(options.map((known) => known.id))}`
+    return Result.fail(new InvalidInput({ field: fields.option, message }))
+  }
+  if (!option.options.some((choice) => choice.value === value)) {
+    const message = `"${value}" is no choice of ${option.name} here; choose one of: ${list(option.options.map((choice) => choice.value))}`
+    return Result.fail(new InvalidInput({ field: fields.value, message }))
+  }
+  return Result.succeed(entryOf(id, value))
+}

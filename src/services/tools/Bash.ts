@@ -73,7 +73,7 @@ export const makeBash = (runner: SandboxRunnerShape, paths: Path.Path): ToolDefi
     return paths.join(scratch, `output-${now.toString(36)}-${chance.toString(36)}.txt`)
   })
 
-  const run = Effect.fn("bash")(
+  const run = Effect.fn("Tools.bash")(
     function* (command: string, timeout: number, { progress, workspace }: ToolContext) {
       const onOutput = yield* makeLiveOutput((text) => progress({ content: [textContent(fenced(text))] }))
       const result = yield* runner.run({

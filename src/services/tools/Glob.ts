@@ -27,7 +27,7 @@ const LIMIT = 500
 export const makeGlob = (fs: FileSystem.FileSystem, search: Search, places: Places): ToolDefinition => {
   const decode = makeInput("glob", parameters)
 
-  const run = Effect.fn("glob")(
+  const run = Effect.fn("Tools.glob")(
     function* (place: Place, input: typeof parameters.Type, { cwd }: Workspace) {
       const info = yield* Effect.option(fs.stat(place.real))
       if (Option.isNone(info)) return failed(`${place.shown} does not exist`)

@@ -40,7 +40,7 @@ const report = ({ items, more }: Found<Match>, { cwd }: Workspace, includeIgnore
 export const makeGrep = (fs: FileSystem.FileSystem, search: Search, places: Places): ToolDefinition => {
   const decode = makeInput("grep", parameters)
 
-  const run = Effect.fn("grep")(
+  const run = Effect.fn("Tools.grep")(
     function* (place: Place, input: typeof parameters.Type, workspace: Workspace) {
       if (!(yield* Effect.orElseSucceed(fs.exists(place.real), () => true))) {
         return failed(`${place.shown} does not exist`)

@@ -34,7 +34,7 @@ export const makeList = (
     return Option.isSome(target) && target.value.type === "Directory" ? `${name}/` : name
   })
 
-  const run = Effect.fn("list")(
+  const run = Effect.fn("Tools.list")(
     function* ({ real, shown }: Place) {
       const info = yield* fs.stat(real)
       if (info.type !== "Directory") return failed(`${shown} is a file, not a folder: use read`)

@@ -114,7 +114,7 @@ export const makeRead = ({ files, fs, ledger, places, suggestions }: ReadService
     }
   })
 
-  const run = Effect.fn("read")(
+  const run = Effect.fn("Tools.read")(
     function* (place: Place, range: Range, workspace: Workspace) {
       const info = yield* Effect.option(fs.stat(place.real))
       const large = info._tag === "Some" && info.value.type === "File" && info.value.size > PAGED_FROM

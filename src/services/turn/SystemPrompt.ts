@@ -3,10 +3,11 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
+import * as Stream from "effect/Stream"
 import type { TurnSession } from "../Turn.ts"
 
 /** A longer instruction file is cut, with a note, so that it cannot crowd out the conversation. */
-const MAX_INSTRUCTION_CHARACTERS = 32_000
+const MAX_INSTRUCTION_BYTES = 32_000
 const INSTRUCTIONS = "AGENTS.md"
 
 export type SystemPrompt = (session: TurnSession) => Effect.Effect<string>
@@ -15,40 +16,42 @@ export const make = Effect.gen(function* () {
   const fileSystem = yield* FileSystem.FileSystem
   const path = yield* Path.Path
 
-  const parentsOf = (folder: string): ReadonlyArray<string> => {
+  const withParents = (folder: string): ReadonlyArray<string> => {
     const parent = path.dirname(folder)
-    return parent === folder ? [folder] : [...parentsOf(parent), folder]
+    return parent === folder ? [folder] : [...withParents(parent), folder]
   }
 
-  const instructionsIn = (folder: string): Effect.Effect<string | undefined> =>
-    fileSystem.readFileString(path.join(folder, INSTRUCTIONS)).pipe(
-      Effect.map((text) => {
-        const shown =
-          text.length > MAX_INSTRUCTION_CHARACTERS
-            ? `${text.slice(0, MAX_INSTRUCTION_CHARACTERS)}\n[cut: the file is longer]`
-            : text
-        return `<instructions file="${path.join(folder, INSTRUCTIONS)}">\n${shown.trim()}\n</instructions>`
-      }),
-      Effect.orElseSucceed(() => undefined)
-    )
+  const instructionsIn = Effect.fnUntraced(
+    function* (folder: string) {
+      const file = path.join(folder, INSTRUCTIONS)
+      const { size, type } = yield* fileSystem.stat(file)
+      // Opening a pipe would wait for a writer.
+      if (type !== "File") return []
+      const text = yield* fileSystem
+        .stream(file, { bytesToRead: MAX_INSTRUCTION_BYTES })
+        .pipe(Stream.decodeText(), Stream.mkString)
+      const cut = Number(size) > MAX_INSTRUCTION_BYTES ? "\n[The file is longer; the rest is left out]" : ""
+      return [`<instructions file="${file}">\n${text.trim()}${cut}\n</instructions>`]
+    },
+    Effect.orElseSucceed((): ReadonlyArray<string> => [])
+  )
 
-  /** Outer folders first, so that the nearest file has the last word. */
+  /** Outer folders first and the working directory last, so that the nearest file has the last word. */
   const projectInstructions = (roots: ReadonlyArray<string>) =>
-    Effect.forEach([...new Set(roots.flatMap(parentsOf))], instructionsIn, { concurrency: 8 }).pipe(
-      Effect.map((texts) => texts.filter((text) => text !== undefined))
+    Effect.map(
+      Effect.forEach(new Set(roots.toReversed().flatMap(withParents)), instructionsIn, { concurrency: 8 }),
+      (found) => found.flat()
     )
 
-  const systemPrompt: SystemPrompt = Effect.fnUntraced(function* (session) {
-    const { workspace } = session
-    const today = DateTime.formatIsoDateUtc(yield* DateTime.now)
+  const systemPrompt: SystemPrompt = Effect.fnUntraced(function* ({ harness, rules, systemPrompt, workspace }) {
     const place = [
       `Working directory: ${workspace.cwd}`,
       ...workspace.roots.filter((root) => root !== workspace.cwd).map((root) => `Also part of the workspace: ${root}`),
-      `Date: ${today}`
+      `Date: ${DateTime.formatIsoDateUtc(yield* DateTime.now)}`
     ].join("\n")
-    const project = session.harness.tools.includes("read") ? yield* projectInstructions(workspace.roots) : []
-    const rules = session.rules === undefined ? [] : [`<rules>\n${session.rules}\n</rules>`]
-    return [session.systemPrompt ?? session.harness.prompt, place, ...project, ...rules].join("\n\n")
+    const project = harness.tools.includes("read") ? yield* projectInstructions(workspace.roots) : []
+    const wished = rules === undefined ? [] : [`<rules>\n${rules}\n</rules>`]
+    return [systemPrompt ?? harness.prompt, place, ...project, ...wished].join("\n\n")
   })
 
   return systemPrompt

@@ -55,12 +55,11 @@ const groupsOf = (
   return groups
 }
 
+type OnResults = (results: ReadonlyArray<Prompt.ToolResultPart>) => Effect.Effect<void>
+
 export interface ToolCalls {
-  /** `onResults` gets the results of each group as soon as it is done, so that a crash loses no more than one group. */
-  readonly run: (
-    calls: ReadonlyArray<RequestedCall>,
-    onResults: (results: ReadonlyArray<Prompt.ToolResultPart>) => Effect.Effect<void>
-  ) => Effect.Effect<void>
+  /** `onResults` gets the results of each group as soon as it ended, so that a crash loses no more than one group. */
+  readonly run: (calls: ReadonlyArray<RequestedCall>, onResults: OnResults) => Effect.Effect<void>
 }
 
 export const make = (
@@ -123,23 +122,42 @@ export const make = (
         )
       )
     )
-    yield* update(call.id, {
+    return [call, outcome] as const
+  })
+
+  const tellOutcome = (id: ToolCallId, outcome: ToolOutcome) =>
+    update(id, {
       status: outcome.status,
       content: outcome.content,
       ...(outcome.locations === undefined ? {} : { locations: outcome.locations }),
       ...(outcome.rawOutput === undefined ? {} : { rawOutput: outcome.rawOutput })
     })
-    return resultOf(call, outcome)
-  })
 
   const isShared = (call: RequestedCall) => tools.get(call.name)?.concurrency === "shared"
 
+  /** What a call did is told and kept even if a cancel ends its neighbours: the model must know (F22). */
+  const runGroup = (group: ReadonlyArray<RequestedCall>, onResults: OnResults) => {
+    const results = new Map<ToolCallId, Prompt.ToolResultPart>()
+    const keep = ([call, outcome]: readonly [RequestedCall, ToolOutcome]) =>
+      Effect.andThen(
+        tellOutcome(call.id, outcome),
+        Effect.sync(() => results.set(call.id, resultOf(call, outcome)))
+      )
+    return Effect.forEach(
+      group,
+      (call) => Effect.uninterruptibleMask((restore) => Effect.flatMap(restore(runOne(call)), keep)),
+      { concurrency: SHARED_CALLS, discard: true }
+    ).pipe(
+      Effect.ensuring(
+        Effect.suspend(() =>
+          results.size === 0 ? Effect.void : onResults(group.flatMap(({ id }) => results.get(id) ?? []))
+        )
+      )
+    )
+  }
+
   return {
     run: (calls, onResults) =>
-      Effect.forEach(
-        groupsOf(calls, isShared),
-        (group) => Effect.flatMap(Effect.forEach(group, runOne, { concurrency: SHARED_CALLS }), onResults),
-        { discard: true }
-      )
+      Effect.forEach(groupsOf(calls, isShared), (group) => runGroup(group, onResults), { discard: true })
   }
 }

@@ -6,7 +6,7 @@ import type { Content } from "../../domain/Content.ts"
 import { userMessage } from "../../domain/ContextMessage.ts"
 import type { ModelInfo } from "../../domain/Model.ts"
 import type { TurnSession } from "../Turn.ts"
-import { closeOpenCalls } from "./ContextRepair.ts"
+import { repairCalls } from "./ContextRepair.ts"
 
 export interface Transcript {
   /** What the model is asked with, behind the system prompt. */
@@ -46,9 +46,9 @@ export const open = Effect.fnUntraced(function* (
   const before = yield* session.context
   const asked = userMessage(prompt)
   const known = yield* Effect.forEach([...before, asked], (message) => Effect.option(decodeMessage(message)))
-  const messages = [
-    ...closeOpenCalls(known.flatMap((message) => (message._tag === "Some" ? [message.value] : [])))
-  ].map(visible)
+  const messages = [...repairCalls(known.flatMap((message) => (message._tag === "Some" ? [message.value] : [])))].map(
+    visible
+  )
   yield* session.log({ _tag: "ContextAppended", messages: [asked] })
 
   const append = Effect.fnUntraced(function* (added: ReadonlyArray<Prompt.Message>) {

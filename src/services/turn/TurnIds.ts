@@ -1,6 +1,6 @@
 /** Ids of one turn: unique in the session across turns and reloads, and short enough for every provider. */
 import * as Effect from "effect/Effect"
-import { SecureRandom } from "effect/crypto/SecureRandom"
+import type { SecureRandom } from "effect/crypto/SecureRandom"
 import { MessageId, ToolCallId } from "../../domain/Ids.ts"
 
 export interface TurnIds {
@@ -10,9 +10,8 @@ export interface TurnIds {
 
 const RANDOM_DIGITS = 12
 
-export const make = Effect.gen(function* () {
-  const random = yield* SecureRandom
-  return Effect.map(random.uuidV4(), (uuid): TurnIds => {
+export const make = (random: SecureRandom["Service"]): Effect.Effect<TurnIds> =>
+  Effect.map(random.uuidV4(), (uuid) => {
     const turn = uuid.replaceAll("-", "").slice(0, RANDOM_DIGITS)
     let messages = 0
     let calls = 0
@@ -21,4 +20,3 @@ export const make = Effect.gen(function* () {
       call: () => ToolCallId.make(`call_${turn}_${calls++}`)
     }
   })
-})

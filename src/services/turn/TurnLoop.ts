@@ -4,6 +4,7 @@ import * as Prompt from "effect/ai/Prompt"
 import type * as Response from "effect/ai/Response"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { SecureRandom } from "effect/crypto/SecureRandom"
 import type { Content } from "../../domain/Content.ts"
 import { type ModelInfo, UNKNOWN_CONTEXT_WINDOW } from "../../domain/Model.ts"
 import { emptyUsage, type Outcome, type TurnError } from "../../domain/Turn.ts"
@@ -49,10 +50,10 @@ export const layerWith = (options: { readonly maxRequests: number }) =>
       const tools = yield* Tools
       const broker = yield* PermissionBroker
       const systemPrompt = yield* SystemPrompt.make
-      const makeIds = yield* TurnIds.make
+      const random = yield* SecureRandom
 
       const run = Effect.fn("Turn.run")(function* (session: TurnSession, prompt: ReadonlyArray<Content>) {
-        const ids = yield* makeIds
+        const ids = yield* TurnIds.make(random)
         const deltas = yield* Deltas.make(session.emit)
         const selection = yield* session.model
         const info = (yield* models.list).find(({ id }) => id === selection.id) ?? unknownModel(selection.id)

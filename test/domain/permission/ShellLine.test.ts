@@ -72,7 +72,7 @@ describe("ShellLine", () => {
     "eval $X",
     "bash --rcfile y -c 'rm x'",
     "echo " + "$(".repeat(1_000),
-    "x".repeat(70_000)
+    "x".repeat(40_000)
   ]) {
     it(`hides what runs: ${JSON.stringify(command.slice(0, 40))}`, () => {
       assert.isFalse(parseLine(command).legible)
@@ -81,6 +81,12 @@ describe("ShellLine", () => {
 
   it("text of a here-document is no command", () => {
     assert.deepStrictEqual(texts("git commit -F - <<'EOF'\nrm -rf x\nEOF\nls"), ["git commit -F -", "ls"])
+  })
+
+  it("scripts behind launchers are seen", () => {
+    assert.include(texts("sudo bash -ec 'cd y && rm x'"), "rm x")
+    assert.include(texts("find . -exec sh -c 'a; rm x' {} +"), "rm x")
+    assert.isFalse(parseLine('xargs sh -c "$X"').legible)
   })
 
   it("denying looks behind launchers and folders", () => {
@@ -124,12 +130,9 @@ const literalWords = [
   "{}",
   "["
 ]
-const words = [
-  ...literalWords,
-  ...["$HOME", '"$HOME"', "${HOME:-x}", "*", "{a,b}", "#x", "$'x\\ty'", "~", "''", "!", "if"]
-]
+const words = [...literalWords, "$HOME", '"$HOME"', "${HOME:-x}", "*", "{a,b}", "#x", "$'x\\ty'", "~", "''", "!", "if"]
 const redirection = Arbitrary.schema(
-  Schema.Literals(["", "", "", " >/dev/null", " 2>&1", " <\/dev/null", " &>/dev/null", " 3>&-"])
+  Schema.Literals(["", "", "", " >/dev/null", " 2>&1", " </dev/null", " &>/dev/null", " 3>&-"])
 )
 const prefix = Arbitrary.schema(
   Schema.Literals(["", "", "", "X=1 ", "X='a b' ", "timeout 5 ", "nice -n 1 ", "env X=2 ", "! ", "command "])

@@ -7,7 +7,15 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { version } from "../../../src/domain/Version.ts"
 import { baseUrlOf } from "../../../src/services/models/provider/Providers.ts"
-import { ask, kinds, openModel, textOf, thinker, type OpenOptions } from "../../support/provider/OpenModel.ts"
+import {
+  ask,
+  kinds,
+  openModel,
+  textOf,
+  thinker,
+  thoughtOf,
+  type OpenOptions
+} from "../../support/provider/OpenModel.ts"
 import * as ProviderServer from "../../support/ProviderServer.ts"
 
 const sent = Effect.fnUntraced(function* (
@@ -230,6 +238,19 @@ describe("requests to compatible servers", () => {
       assert.strictEqual(textOf(parts), "T1 T2")
       const kinds = parts.map((part) => part.type).filter((type) => /^(text|reasoning)-(start|end)$/.test(type))
       assert.deepStrictEqual(kinds, ["reasoning-start", "reasoning-end", "text-start", "text-end"])
+    })
+  )
+})
+
+describe("answers of compatible servers", () => {
+  it.effect("keep tags in the text if the server tells thoughts apart itself", () =>
+    Effect.gen(function* () {
+      const server = yield* ProviderServer.start
+      const model = yield* openModel("openai-compatible", server)
+      server.answer({ pieces: [{ thought: "R", signature: "" }, { text: "<think>is a tag</think>" }] })
+      const parts = yield* ask(model, "hi")
+      assert.strictEqual(thoughtOf(parts), "R")
+      assert.strictEqual(textOf(parts), "<think>is a tag</think>")
     })
   )
 })

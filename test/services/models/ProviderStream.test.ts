@@ -117,18 +117,6 @@ describe.each(kinds)("models of kind %s", (kind) => {
     })
   )
 
-  it.effect.skipIf(kind === "google")("pass broken JSON of a call on as it is, and send it back as an object", () =>
-    Effect.gen(function* () {
-      const server = yield* ProviderServer.start
-      const model = yield* openModel(kind, server)
-      server.answer({ pieces: [call(`{"path":`)], finish: "calls" }, { pieces: [{ text: "again" }] })
-      const parts = yield* ask(model, "hi")
-      assert.strictEqual(parts.find((part) => part.type === "tool-call")?.params, `{"path":`)
-      yield* ask(model, Prompt.concat(Prompt.make("hi"), Prompt.fromResponseParts(parts)))
-      assert.match(server.seen().at(-1)?.text ?? "", /\\?"invalid\\?":/)
-    })
-  )
-
   it.effect("abort the request when the reader stops", () =>
     Effect.gen(function* () {
       const server = yield* ProviderServer.start
@@ -165,6 +153,21 @@ describe.each(kinds)("models of kind %s", (kind) => {
       assert.strictEqual(answer.text, "Hello world")
       assert.strictEqual(answer.reasoningText, "hm")
       assert.strictEqual(answer.finishReason, "stop")
+    })
+  )
+})
+
+// Arguments of calls are objects in Google's protocol, so there they cannot be broken.
+describe.each(kinds.filter((kind) => kind !== "google"))("models of kind %s", (kind) => {
+  it.effect("pass broken JSON of a call on as it is, and send it back as an object", () =>
+    Effect.gen(function* () {
+      const server = yield* ProviderServer.start
+      const model = yield* openModel(kind, server)
+      server.answer({ pieces: [call(`{"path":`)], finish: "calls" }, { pieces: [{ text: "again" }] })
+      const parts = yield* ask(model, "hi")
+      assert.strictEqual(parts.find((part) => part.type === "tool-call")?.params, `{"path":`)
+      yield* ask(model, Prompt.concat(Prompt.make("hi"), Prompt.fromResponseParts(parts)))
+      assert.match(server.seen().at(-1)?.text ?? "", /\\?"invalid\\?":/)
     })
   )
 })

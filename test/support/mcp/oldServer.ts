@@ -1,5 +1,6 @@
 /** Effect's own MCP server, which speaks only the revision that it is told: over stdio when run, over HTTP as a layer. */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeStdio from "@effect/platform-node/NodeStdio"
 import * as McpProtocol from "effect/ai/McpProtocol"
 import * as McpServer from "effect/ai/McpServer"
@@ -50,8 +51,8 @@ export const address = Effect.map(HttpServer.HttpServer, ({ address }) =>
 
 if (import.meta.main) {
   const revision = process.argv[2] as Revision
-  const server = Layer.launch(McpServer.layerStdio(optionsOf(revision))).pipe(
+  const program = Layer.launch(McpServer.layerStdio(optionsOf(revision))).pipe(
     Effect.provide([NodeStdio.layer, Logger.layer([Logger.withConsoleError(Logger.defaultLogger)])])
   )
-  Effect.runFork(server as Effect.Effect<never>)
+  NodeRuntime.runMain(program)
 }

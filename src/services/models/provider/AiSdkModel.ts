@@ -105,7 +105,7 @@ const openStream = Effect.fnUntraced(function* (
             ...toolOptions(request, provider.rules.cache),
             ...formatOptions(request.responseFormat),
             prompt: toProviderPrompt(request.prompt, provider.rules),
-            abortSignal: new AbortController().signal
+            abortSignal: signal
           })
         ),
       catch: failed

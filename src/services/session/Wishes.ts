@@ -1,0 +1,81 @@
+/** What a client wished for a session, checked. A wish that cannot be met is refused before anything changes. */
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import { type ExecutionMode, offered } from "../../domain/ExecutionMode.ts"
+import { InvalidInput } from "../../domain/Failure.ts"
+import { defaultHarness, findHarness, type Harness, harnesses } from "../../domain/Harness.ts"
+import type { ChosenSettings } from "../../domain/SessionState.ts"
+import type { Place, SessionWishes } from "../Agent.ts"
+import { Models } from "../Models.ts"
+
+export interface Wishes {
+  readonly harness: (wishes: SessionWishes) => Effect.Effect<Harness, InvalidInput>
+  /** What was wished and outlives the process. */
+  readonly choices: (wishes: SessionWishes, ceiling: ExecutionMode) => Effect.Effect<ChosenSettings, InvalidInput>
+  /** Every folder is there. */
+  readonly place: (place: Place) => Effect.Effect<void, InvalidInput>
+  /** `cwd` is the folder in which the session works (SES-02). */
+  readonly sameFolder: (sessionCwd: string, cwd: string) => Effect.Effect<void, InvalidInput>
+}
+
+const list = (ids: ReadonlyArray<{ readonly id: string }>): string => ids.map(({ id }) => id).join(", ")
+
+export const make = Effect.gen(function* () {
+  const models = yield* Models
+  const fileSystem = yield* FileSystem.FileSystem
+
+  const requireFolder = Effect.fnUntraced(function* (field: string, folder: string) {
+    const info = yield* Effect.option(fileSystem.stat(folder))
+    if (info._tag === "Some" && info.value.type === "Directory") return
+    return yield* new InvalidInput({
+      field,
+      message: `${folder} is not a folder on the machine that runs the agent; open the session in one that exists`
+    })
+  })
+
+  const realPath = (folder: string) => Effect.orElseSucceed(fileSystem.realPath(folder), () => folder)
+
+  const wishes: Wishes = {
+    harness: ({ harness }) => {
+      if (harness === undefined) return Effect.succeed(defaultHarness)
+      const found = findHarness(harness)
+      if (found !== undefined) return Effect.succeed(found)
+      const message = `There is no harness "${harness}"; choose one of: ${list(harnesses)}`
+      return Effect.fail(new InvalidInput({ field: "_meta.harness", message }))
+    },
+
+    choices: Effect.fnUntraced(function* ({ effort, mode, model, rules, systemPrompt }, ceiling) {
+      const known = yield* models.list
+      if (model !== undefined && !known.some(({ id }) => id === model)) {
+        const message = `There is no model "${model}"; choose one of: ${list(known)}`
+        return yield* new InvalidInput({ field: "_meta.modelId", message })
+      }
+      const modes = offered(ceiling)
+      if (mode !== undefined && !modes.some(({ id }) => id === mode)) {
+        const message = `The mode "${mode}" is not offered in this session, whose ceiling is "${ceiling}"; choose one of: ${list(modes)}`
+        return yield* new InvalidInput({ field: "_meta", message })
+      }
+      return {
+        ...(mode === undefined ? {} : { mode }),
+        ...(model === undefined ? {} : { model }),
+        ...(effort === undefined ? {} : { effort }),
+        ...(rules === undefined ? {} : { rules }),
+        ...(systemPrompt === undefined ? {} : { systemPrompt })
+      }
+    }),
+
+    place: Effect.fnUntraced(function* ({ additionalDirectories, cwd }) {
+      yield* requireFolder("cwd", cwd)
+      for (const [index, folder] of additionalDirectories.entries()) {
+        yield* requireFolder(`additionalDirectories[${index}]`, folder)
+      }
+    }),
+
+    sameFolder: Effect.fnUntraced(function* (sessionCwd, cwd) {
+      if ((yield* realPath(sessionCwd)) === (yield* realPath(cwd))) return
+      const message = `This session works in ${sessionCwd}; open it with that cwd, or start a new session in ${cwd}`
+      return yield* new InvalidInput({ field: "cwd", message })
+    })
+  }
+  return wishes
+})

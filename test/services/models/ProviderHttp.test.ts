@@ -1,0 +1,68 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as http from "node:http"
+import { vi } from "vitest"
+import { ask, openModel, textOf } from "../../support/provider/OpenModel.ts"
+import * as ProviderServer from "../../support/ProviderServer.ts"
+
+/** A proxy on this machine, and the addresses that it was asked for. */
+const startProxy = Effect.gen(function* () {
+  const asked: Array<string> = []
+  const server = http.createServer((request, response) => {
+    const url = request.url ?? ""
+    asked.push(new URL(url).origin)
+    const { headers, method } = request
+    const onward = http.request(url, { headers, ...(method === undefined ? {} : { method }) }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers)
+      answer.pipe(response)
+    })
+    request.pipe(onward)
+  })
+  yield* Effect.acquireRelease(
+    Effect.callback<void>((resume) => {
+      server.listen(0, "127.0.0.1", () => resume(Effect.void))
+    }),
+    () =>
+      Effect.callback<void>((resume) => {
+        server.close(() => resume(Effect.void))
+        server.closeAllConnections()
+      })
+  )
+  const address = server.address()
+  const port = typeof address === "object" && address !== null ? address.port : 0
+  return { asked, url: `http://127.0.0.1:${port}` }
+})
+
+const withVariable = (name: string, value: string) =>
+  Effect.acquireRelease(
+    Effect.sync(() => vi.stubEnv(name, value)),
+    () => Effect.sync(() => vi.unstubAllEnvs())
+  )
+
+describe("requests to providers", () => {
+  it.effect("go through the proxy that the environment names", () =>
+    Effect.gen(function* () {
+      const proxy = yield* startProxy
+      const server = yield* ProviderServer.start
+      server.answer({ pieces: [{ text: "Hello" }] })
+      yield* withVariable("http_proxy", proxy.url)
+      yield* withVariable("no_proxy", "")
+      const model = yield* openModel("openai-compatible", server)
+      assert.strictEqual(textOf(yield* ask(model, "hi")), "Hello")
+      assert.deepStrictEqual(proxy.asked, [server.origin])
+    })
+  )
+
+  it.effect("go there directly for hosts that the environment excepts", () =>
+    Effect.gen(function* () {
+      const proxy = yield* startProxy
+      const server = yield* ProviderServer.start
+      server.answer({ pieces: [{ text: "Hello" }] })
+      yield* withVariable("http_proxy", proxy.url)
+      yield* withVariable("no_proxy", "127.0.0.1")
+      const model = yield* openModel("openai-compatible", server)
+      assert.strictEqual(textOf(yield* ask(model, "hi")), "Hello")
+      assert.deepStrictEqual(proxy.asked, [])
+    })
+  )
+})

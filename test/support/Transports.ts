@@ -1,0 +1,203 @@
+/** Ways to reach an agent. A transport is one object: what it starts is driven and judged like every other. */
+import * as NodeChildProcessSpawner from "@effect/platform-node/NodeChildProcessSpawner"
+import type * as Cause from "effect/Cause"
+import * as ConfigProvider from "effect/ConfigProvider"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import * as Queue from "effect/Queue"
+import * as References from "effect/References"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import { spawn } from "node:child_process"
+import { mkdirSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { settings } from "../../src/composition/Process.ts"
+import * as AgentLive from "../../src/services/AgentLive.ts"
+import { Auth } from "../../src/services/Auth.ts"
+import { TokenStore } from "../../src/services/auth/TokenStore.ts"
+import * as ClientFSLocal from "../../src/services/files/ClientFSLocal.ts"
+import { McpManager } from "../../src/services/McpManager.ts"
+import { Models } from "../../src/services/Models.ts"
+import * as ModelsLive from "../../src/services/models/ModelsLive.ts"
+import type { Script } from "../../src/services/models/script/Script.ts"
+import { PermissionBroker } from "../../src/services/PermissionBroker.ts"
+import * as SandboxRunnerLocal from "../../src/services/sandbox/SandboxRunnerLocal.ts"
+import * as Sessions from "../../src/services/Sessions.ts"
+import * as SessionStoreSqlite from "../../src/services/store/SessionStoreSqlite.ts"
+import * as BuiltInTools from "../../src/services/tools/BuiltInTools.ts"
+import * as TurnLoop from "../../src/services/turn/TurnLoop.ts"
+import * as Connection from "../../src/transports/acp/Connection.ts"
+import * as Memory from "../../src/transports/Memory.ts"
+import { bin, node } from "./Program.ts"
+
+export interface AgentOptions {
+  /** The folder of `config.toml`, tokens and sessions. Two agents of one home share what they keep. */
+  readonly home: string
+  /** What the only model answers; without it the models of `config.toml`. */
+  readonly script?: Script
+  readonly config?: string
+  /** Beside the few variables that every program has. */
+  readonly environment?: Readonly<Record<string, string>>
+}
+
+/** The client's end of one connection to an agent of its own. */
+export interface Channel {
+  readonly send: (line: string) => Effect.Effect<void>
+  /** The lines of the agent; ends when it says no more. */
+  readonly lines: Stream.Stream<string>
+  /** No more input. */
+  readonly end: Effect.Effect<void>
+  /** Nobody reads any more. */
+  readonly hangUp: Effect.Effect<void>
+  /** Ends the agent as abruptly as the transport can. */
+  readonly kill: Effect.Effect<void>
+  /** Waits until the agent is gone; 0 means that it ended in order. */
+  readonly ended: Effect.Effect<number>
+  /** What the agent logged, at every level. */
+  readonly log: () => string
+  /** Bytes as they are, where messages are cut out of a stream of bytes. */
+  readonly write?: (bytes: Uint8Array) => Effect.Effect<void>
+}
+
+export interface Transport {
+  readonly name: string
+  readonly open: (options: AgentOptions) => Effect.Effect<Channel, never, Scope.Scope>
+  /** Rows of the conformance list that mean nothing here, with the reason. */
+  readonly notApplicable: Readonly<Record<string, string>>
+}
+
+const environmentOf = ({ environment, home }: AgentOptions): Record<string, string> => ({
+  PATH: process.env["PATH"] ?? "",
+  HOME: home,
+  SUPERCHARGE_HOME: home,
+  SUPER_PI_LOG_STDERR: "trace",
+  ...environment
+})
+
+const prepare = ({ config, home }: AgentOptions): Effect.Effect<void> =>
+  Effect.sync(() => {
+    mkdirSync(home, { recursive: true })
+    if (config !== undefined) writeFileSync(join(home, "config.toml"), config)
+  })
+
+const agentOf = (options: AgentOptions, environment: Record<string, string>) => {
+  const { home, script } = options
+  const tools = Layer.provide(BuiltInTools.layer(environment), [
+    SandboxRunnerLocal.layer(environment),
+    ClientFSLocal.layer
+  ])
+  return AgentLive.layer.pipe(
+    Layer.provide(Sessions.layer),
+    Layer.provide([
+      Layer.provide(TurnLoop.layer, [tools, PermissionBroker.layer]),
+      McpManager.layer(environment),
+      SessionStoreSqlite.layer({ file: join(home, "sessions.db") }),
+      Layer.provide(Auth.layer, TokenStore.layer)
+    ]),
+    Layer.provide(script === undefined ? ModelsLive.layer : Models.scripted(script)),
+    Layer.provide(NodeChildProcessSpawner.layer),
+    Layer.provide(
+      settings({ alwaysApprove: false, ...(script === undefined ? {} : { model: "scripted/script" }) })
+    ),
+    Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env: environment })))
+  )
+}
+
+/** The agent in this process, over the linked pair, with the model as a value. */
+export const memory: Transport = {
+  name: "memory",
+  open: Effect.fnUntraced(function* (options) {
+    yield* prepare(options)
+    const link = yield* Memory.pair
+    const log: Array<string> = []
+    const logger = Logger.map(Logger.formatLogFmt, (line) => {
+      log.push(line)
+    })
+    const serving = yield* Effect.forkScoped(
+      Connection.serve(link.agent, { version: "0.0.0" }).pipe(
+        Effect.provide(agentOf(options, environmentOf(options))),
+        Effect.provide(Logger.layer([logger])),
+        Effect.provideService(References.MinimumLogLevel, "All")
+      ),
+      { startImmediately: true }
+    )
+    return {
+      send: (line) => link.editor.send([line]),
+      lines: Stream.map(link.editor.incoming, (frame) => (frame._tag === "Text" ? frame.text : frame._tag)),
+      end: link.editor.end,
+      hangUp: link.editor.close,
+      kill: Effect.asVoid(Fiber.interrupt(serving)),
+      ended: Effect.map(Fiber.await(serving), (exit) => (exit._tag === "Success" ? 0 : 1)),
+      log: () => log.join("\n")
+    }
+  }),
+  notApplicable: {
+    "TR-03": "the linked pair hands over whole messages: there are no lines to cut",
+    "TR-09": "says that stdio is served"
+  }
+}
+
+/** Cuts what a process writes at each line feed; bytes that are no UTF-8 end the test. */
+const lineCutter = (take: (line: string) => void) => {
+  const decoder = new TextDecoder("utf-8", { fatal: true })
+  let parts: Array<Uint8Array> = []
+  return {
+    push(chunk: Buffer) {
+      let start = 0
+      for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, start)) {
+        parts.push(chunk.subarray(start, end))
+        take(decoder.decode(Buffer.concat(parts)))
+        parts = []
+        start = end + 1
+      }
+      if (start < chunk.length) parts.push(chunk.subarray(start))
+    },
+    /** A last line that was never ended. */
+    end: () => (parts.length > 0 ? take(`unended: ${Buffer.concat(parts).toString()}`) : undefined)
+  }
+}
+
+/** The built program, as an editor starts it. */
+export const stdio: Transport = {
+  name: "stdio",
+  open: Effect.fnUntraced(function* (options) {
+    yield* prepare(options)
+    const file = join(options.home, "script.json")
+    if (options.script !== undefined) writeFileSync(file, JSON.stringify(options.script))
+    const args = options.script === undefined ? [] : ["--model", `scripted/${file}`]
+    const child = yield* Effect.acquireRelease(
+      Effect.sync(() => spawn(node, [bin, "acp", ...args], { cwd: "/", env: environmentOf(options) })),
+      (child) => Effect.sync(() => child.kill("SIGKILL"))
+    )
+    const lines = yield* Queue.unbounded<string, Cause.Done>()
+    const ended = yield* Deferred.make<number>()
+    let log = ""
+    const cutter = lineCutter((line) => Queue.offerUnsafe(lines, line))
+    child.stdin.on("error", () => {})
+    child.stdout.on("data", cutter.push)
+    child.stdout.on("close", () => {
+      cutter.end()
+      Queue.endUnsafe(lines)
+    })
+    child.stderr.setEncoding("utf8").on("data", (text) => (log += text))
+    child.on("close", (code) => Deferred.doneUnsafe(ended, Effect.succeed(code ?? -1)))
+    const write = (bytes: Uint8Array | string): Effect.Effect<void> =>
+      Effect.callback((resume) => {
+        child.stdin.write(bytes, () => resume(Effect.void))
+      })
+    return {
+      send: (line) => write(`${line}\n`),
+      lines: Stream.fromQueue(lines),
+      end: Effect.sync(() => child.stdin.end()),
+      hangUp: Effect.sync(() => child.stdout.destroy()),
+      kill: Effect.sync(() => child.kill("SIGKILL")),
+      ended: Deferred.await(ended),
+      log: () => log,
+      write
+    }
+  }),
+  notApplicable: {}
+}
