@@ -1,9 +1,9 @@
 /**
- * Checks what would be published: its shape, that it installs into an empty folder, that both commands start from there
- * and that a small program is typed by its declarations.
+ * Checks what would be published: its shape, that it installs into an empty folder, that both commands start from there,
+ * and that the example of embedding, which imports it by its name there, is typed by its declarations and runs.
  */
 import { spawnSync } from "node:child_process"
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
@@ -16,16 +16,29 @@ const run = (cwd: string, command: string, ...args: ReadonlyArray<string>): stri
   throw new Error(`${command} ${args.join(" ")} failed\n${error?.message ?? ""}${stdout}${stderr}`)
 }
 
+/** What the example does not touch: modules by their own path, and declarations that are more than `any`. */
 const consumer = `
-import { Agent } from "super-pi/services/Agent"
-import { version } from "super-pi/domain/Version"
 import * as Effect from "effect/Effect"
+import * as SuperPi from "super-pi"
+import { version } from "super-pi/domain/Version"
+import { Agent } from "super-pi/services/Agent"
+import * as Memory from "super-pi/transports/Memory"
+import { scriptedModel } from "super-pi/testing"
 
 export const connect = Effect.map(Agent, (agent) => agent.connect)
+export const same: typeof Agent = SuperPi.Agent
+export const models = scriptedModel({ steps: [{ parts: [{ text: "Hello" }] }] })
+export const pair: Effect.Effect<{ readonly agent: Memory.MemoryEnd; readonly editor: Memory.MemoryEnd }> = Memory.pair
 export const text: string = version
 // @ts-expect-error: declarations are found and are not any
 export const wrong: number = version
 `
+
+/** The example as an application would write it. */
+const example = (file: string): string =>
+  readFileSync(join(root, "examples", "embed", file), "utf8")
+    .replaceAll('"../../src/index.ts"', '"super-pi"')
+    .replaceAll('"../../src/testing.ts"', '"super-pi/testing"')
 
 const settings = {
   compilerOptions: {
@@ -34,9 +47,10 @@ const settings = {
     moduleResolution: "NodeNext",
     strict: true,
     noEmit: true,
-    types: []
+    allowImportingTsExtensions: true,
+    types: ["node"]
   },
-  files: ["consumer.ts"]
+  files: ["consumer.ts", "main.ts", "ToyModel.ts"]
 }
 
 try {
@@ -52,8 +66,10 @@ try {
   }
   writeFileSync(join(folder, "consumer.ts"), consumer)
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(settings))
+  for (const file of ["main.ts", "ToyModel.ts"]) writeFileSync(join(folder, file), example(file))
   run(folder, join(root, "node_modules/.bin/tsc"), "-p", ".")
-  console.log("A consumer is typed")
+  console.log("The example of embedding is typed")
+  console.log(run(folder, process.execPath, "main.ts").replaceAll(/^/gm, "  ").trimEnd())
 } finally {
   rmSync(folder, { recursive: true, force: true })
 }

@@ -1,7 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { spawn } from "node:child_process"
 import { existsSync, readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
+import { pathToFileURL } from "node:url"
 import { version } from "../src/domain/Version.ts"
+import { ended, folder, node } from "./support/Program.ts"
+import { publicNames } from "./support/PublicNames.ts"
 import { root, sources } from "./support/Sources.ts"
 
 interface Manifest {
@@ -27,6 +32,7 @@ describe("package", () => {
   })
 
   it("exports what has a source", () => {
+    assert.containsAllKeys(manifest.exports, [".", "./testing"])
     for (const [name, target] of Object.entries(manifest.exports)) {
       if (typeof target === "string") assert.isTrue(existsSync(join(root, target)), name)
       else {
@@ -50,6 +56,47 @@ describe("package", () => {
     const { dependencies, optionalDependencies, peerDependencies } = manifest
     assert.includeMembers(Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies }), imported)
   })
+
+  for (const entry of ["src/index.ts", "src/testing.ts"]) {
+    it(`says what everything in ${entry} means`, () => {
+      const names = publicNames(entry)
+      assert.isNotEmpty(names)
+      assert.deepStrictEqual(
+        names.filter(({ documented }) => !documented).map(({ name, path }) => `${path}: ${name}`),
+        []
+      )
+    })
+
+    it.live(`importing ${entry} does nothing, and loads no provider and nothing that can wait`, () =>
+      Effect.gen(function* () {
+        const loaded = join(yield* folder, "loaded")
+        const hook = pathToFileURL(join(root, "test/support/record-loads.mjs")).href
+        const module = pathToFileURL(join(root, entry)).href
+        const program = `const before = Object.keys(globalThis).length
+          const handles = process.getActiveResourcesInfo().length
+          await import(${JSON.stringify(module)})
+          console.log(Object.keys(globalThis).length - before, process.getActiveResourcesInfo().length - handles)`
+        const { NODE_OPTIONS: _, ...environment } = process.env
+        const child = yield* Effect.acquireRelease(
+          Effect.sync(() =>
+            spawn(node, [`--import=${hook}`, "--input-type=module", "--eval", program], {
+              env: { ...environment, LOADED: loaded }
+            })
+          ),
+          (child) => Effect.sync(() => child.kill("SIGKILL"))
+        )
+        assert.deepStrictEqual(yield* ended(child), { end: 0, stdout: "0 0\n", stderr: "" })
+        const urls = readFileSync(loaded, "utf8").trim().split("\n")
+        assert.include(urls, module)
+        const heavy =
+          /node_modules\/(@ai-sdk|zod|undici)\/|models\/provider\/(AiSdk|Providers)|^node:(sqlite|http|net|tls)$/
+        assert.deepStrictEqual(
+          urls.filter((url) => heavy.test(url)),
+          []
+        )
+      })
+    )
+  }
 
   it("is developed against one exact version of each peer", () => {
     for (const [name, range] of Object.entries(manifest.peerDependencies)) {

@@ -30,6 +30,8 @@ const facade = /^src\/services\/(Agent|Auth|Editor|SessionStore|Settings)\.ts$/
 const all = sources("src/**/*.ts")
 const inside = (folder: string): ReadonlyArray<Source> => all.filter(({ path }) => path.startsWith(`src/${folder}/`))
 
+const otherThanMcp = ({ path }: Source): boolean => !path.startsWith("src/services/mcp/")
+
 describe("rings", () => {
   it("finds the sources", () => {
     for (const folder of rings) assert.isNotEmpty(inside(folder), folder)
@@ -56,10 +58,23 @@ describe("rings", () => {
     const speaksWire = (literal: string | number): boolean =>
       typeof literal === "string" ? methods.test(literal) : literal <= -32_000 && literal > -33_000
     assert.deepStrictEqual(
-      offenders(inside("services"), ({ imports, literals }) => [
+      offenders(inside("services").filter(otherThanMcp), ({ imports, literals }) => [
         ...literals.filter(speaksWire),
         ...imports.filter((specifier) => /domain\/wire\/|^effect\/rpc/.test(specifier))
       ]),
+      []
+    )
+  })
+
+  it("the client of MCP, a protocol of its own, shares no more than the envelope", () => {
+    assert.deepStrictEqual(
+      offenders(
+        inside("services").filter((source) => !otherThanMcp(source)),
+        ({ imports }) =>
+          imports.filter((specifier) =>
+            /domain\/wire\/(?!(JsonRpc|RequestId|ErrorCode|Lenient)\.ts$)|^effect\/rpc/.test(specifier)
+          )
+      ),
       []
     )
   })

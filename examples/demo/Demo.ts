@@ -1,7 +1,6 @@
 /** The demonstration: the real program over stdio, the official client, a real repository, and a look at the result. */
 import { methods, ndJsonStream } from "@agentclientprotocol/sdk"
-import { type ChildProcess, spawn } from "node:child_process"
-import { once } from "node:events"
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process"
 import { readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { Readable, Writable } from "node:stream"
@@ -32,10 +31,7 @@ const compare = async (seen: Seen, stopReason: string, { git, path }: Repository
   const cards = [...seen.cards.values()].filter(({ kind }) => kind !== "think")
   const facts: Readonly<Record<string, readonly [unknown, unknown]>> = {
     "the reason for the end of the turn": [stopReason, "end_turn"],
-    "the kinds of the tool calls": [
-      cards.map(({ kind }) => kind),
-      ["search", "read", "execute", "edit", "execute"]
-    ],
+    "the kinds of the tool calls": [cards.map(({ kind }) => kind), ["search", "read", "execute", "edit", "execute"]],
     "how the tool calls ended": [
       cards.map(({ statuses }) => statuses.at(-1)),
       ["completed", "completed", "failed", "completed", "completed"]
@@ -56,14 +52,18 @@ const compare = async (seen: Seen, stopReason: string, { git, path }: Repository
   }
 }
 
+interface Agent {
+  readonly child: ChildProcessWithoutNullStreams
+  /** It has ended and all that it said was read. */
+  readonly closed: Promise<unknown>
+}
+
 /** Lets the agent end by the end of its input, as an editor does; kills it if it does not. */
-const end = async (child: ChildProcess): Promise<number | null> => {
-  if (child.exitCode !== null) return child.exitCode
-  const exit = once(child, "exit")
-  child.stdin?.end()
-  const ended = await Promise.race([exit.then(() => true), sleep(PATIENCE, false, { ref: false })])
+const end = async ({ child, closed }: Agent): Promise<number | null> => {
+  child.stdin.end()
+  const ended = await Promise.race([closed.then(() => true), sleep(PATIENCE, false, { ref: false })])
   if (!ended) child.kill("SIGKILL")
-  await exit
+  await closed
   return child.exitCode
 }
 
@@ -73,9 +73,9 @@ const play = async (options: DemoOptions, repository: Repository, screen: Screen
   await writeFile(model, JSON.stringify(options.model ?? script))
   const child = spawn(options.program ?? program, ["acp", "--model", `scripted/${model}`], {
     env: { ...process.env, HOME: home, SUPERCHARGE_HOME: join(home, ".supercharge") },
-    signal: options.signal,
-    killSignal: "SIGKILL"
+    signal: options.signal
   })
+  const agent: Agent = { child, closed: new Promise((resolve) => child.on("close", resolve)) }
   let complaints = ""
   child.stderr.setEncoding("utf8").on("data", (text: string) => (complaints += text))
   child.stdin.on("error", () => {})
@@ -87,33 +87,36 @@ const play = async (options: DemoOptions, repository: Repository, screen: Screen
   const { app, seen } = makeEditor(screen)
   const stream = ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(child.stdout))
   try {
-    const turn = app.connectWith(stream, async (agent) => {
-      const { agentInfo, protocolVersion } = await agent.request(methods.agent.initialize, {
+    const turn = app.connectWith(stream, async (connection) => {
+      const { agentInfo, protocolVersion } = await connection.request(methods.agent.initialize, {
         protocolVersion: 1,
         clientCapabilities: {},
         clientInfo: { name: "demo-editor", version: "1.0.0" }
       })
       screen.tell(`connected to ${agentInfo?.title} ${agentInfo?.version}, protocol version ${protocolVersion}`)
-      const { modes, sessionId } = await agent.request(methods.agent.session.new, { cwd: path, mcpServers: [] })
+      const { modes, sessionId } = await connection.request(methods.agent.session.new, { cwd: path, mcpServers: [] })
       screen.tell(`session opened in ${path}, mode "${modes?.currentModeId}"`)
       screen.quote(request)
-      const prompt = [{ type: "text" as const, text: request }]
-      return agent.request(methods.agent.session.prompt, { sessionId, prompt })
+      const answer = await connection.request(methods.agent.session.prompt, {
+        sessionId,
+        prompt: [{ type: "text", text: request }]
+      })
+      return answer.stopReason
     })
-    const { stopReason } = await Promise.race([turn, failed])
+    const stopReason = await Promise.race([turn, failed])
     screen.answer(seen.answer)
     screen.tell(`turn ended: ${stopReason}`)
-    const code = await end(child)
+    const code = await end(agent)
     screen.tell(`agent ended with code ${code}`)
     if (code !== 0) throw new Error(`the agent ended with code ${code} when its input had ended`)
     screen.title("\ngit diff")
     screen.patch(await git("diff"))
     await compare(seen, stopReason, repository)
   } catch (error) {
-    if (complaints !== "") options.write(`The agent said on stderr:\n${complaints.trimEnd()}`)
-    throw options.signal.aborted ? options.signal.reason : error
-  } finally {
-    if (child.pid !== undefined) await end(child)
+    if (child.pid !== undefined) await end(agent)
+    if (options.signal.aborted) throw options.signal.reason
+    if (complaints !== "") options.write(`\nThe agent said on stderr:\n${complaints.trimEnd()}`)
+    throw error
   }
 }
 
@@ -122,6 +125,8 @@ export const demo = (options: DemoOptions): Promise<void> =>
   withRepository(files, (repository) => {
     const screen = makeScreen({ write: options.write, colours: options.colours, root: repository.path })
     screen.title("Super-Pi, as an editor sees it")
-    screen.text("The program is real and so are its tools; the model plays a script. No key and no network are needed.\n")
+    screen.text(
+      "The program, its tools and the client are the real ones; the model plays a script. It needs no key and no network.\n"
+    )
     return play(options, repository, screen)
   })

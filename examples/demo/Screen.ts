@@ -23,7 +23,7 @@ export interface ScreenOptions {
 
 const INDENT = " ".repeat(11)
 /** Lines of a text that a card shows. */
-const SHOWN = 9
+const SHOWN = 5
 
 const boxes = { pending: "[ ]", in_progress: "[>]", completed: "[x]" } as const
 
@@ -38,14 +38,17 @@ export const makeScreen = ({ colours, root, write }: ScreenOptions) => {
   const cyan = paint(36)
 
   const seconds = (milliseconds: number) => `${(milliseconds / 1000).toFixed(2)} s`
-  const indented = (text: string) => text.split("\n").forEach((line) => write(INDENT + line))
+  const indented = (line: string) => write(INDENT + line)
   /** One thing that happened, with its time. */
   const tell = (text: string) => write(`${dim(seconds(performance.now() - start).padStart(9))}  ${text}`)
 
   const excerpt = (text: string) => {
-    const lines = text.replaceAll(/^(`{3,})\w*\n|\n`{3,}$/gm, "").trimEnd().split("\n")
+    const lines = text
+      .replaceAll(/^(`{3,})\w*\n|\n`{3,}$/gm, "")
+      .trimEnd()
+      .split("\n")
     const rest = lines.length - SHOWN
-    return [...lines.slice(0, SHOWN), ...(rest > 1 ? [`… and ${rest} more lines`] : lines.slice(SHOWN))].join("\n")
+    return [...lines.slice(0, SHOWN), ...(rest > 1 ? [`… and ${rest} more lines`] : lines.slice(SHOWN))]
   }
 
   const patchLine = (line: string): string =>
@@ -56,7 +59,7 @@ export const makeScreen = ({ colours, root, write }: ScreenOptions) => {
       const { hunks } = structuredPatch(item.path, item.path, item.oldText ?? "", item.newText, "", "", { context: 1 })
       for (const line of hunks.flatMap(({ lines }) => lines)) indented(patchLine(line))
     } else if (item.type === "content" && item.content.type === "text") {
-      indented(dim(excerpt(item.content.text)))
+      excerpt(item.content.text).forEach((line) => indented(dim(line)))
     }
   }
 
@@ -66,33 +69,38 @@ export const makeScreen = ({ colours, root, write }: ScreenOptions) => {
   const head = ({ kind, locations, title }: Card) =>
     `${cyan(kind.padEnd(8))}${bold(title)}${locations.length === 0 ? "" : dim(`  ${places(locations)}`)}`
 
-  let shown = new Map<string, string>()
+  let planned = new Map<string, string>()
+  /** What was judged in a question needs not be shown again when it is done. */
+  const judged = new Map<string, string>()
 
   return {
     title: (text: string) => write(bold(text)),
     text: write,
     tell,
     quote: (text: string) => write(`\n${bold(`> ${text}`)}\n`),
-    thought: (text: string) => tell(dim(`thinks   ${text}`)),
-    answer: (text: string) => tell(`${green("answers ")} ${text}`),
+    thought: (text: string) => tell(dim(`thinks  ${text}`)),
+    answer: (text: string) => tell(`${green("answers")} ${text}`),
     /** The whole plan at first, then the entries that changed. */
     plan: (entries: ReadonlyArray<PlanEntry>) => {
       tell(cyan("plan"))
       for (const { content, status } of entries) {
-        if (shown.get(content) !== status) indented(`${boxes[status]} ${content}`)
+        if (planned.get(content) !== status) indented(`${boxes[status]} ${content}`)
       }
-      shown = new Map(entries.map(({ content, status }) => [content, status]))
+      planned = new Map(entries.map(({ content, status }) => [content, status]))
     },
     /** A call that has ended. */
     card: (card: Card) => {
       const good = card.statuses.at(-1) === "completed"
       const states = card.statuses.join(" → ")
-      tell(`${head(card)}  ${good ? green(states) : red(states)} ${dim(`in ${seconds(performance.now() - card.begun)}`)}`)
-      card.content.forEach(content)
+      tell(
+        `${head(card)}  ${good ? green(states) : red(states)} ${dim(`in ${seconds(performance.now() - card.begun)}`)}`
+      )
+      if (judged.get(card.id) !== JSON.stringify(card.content)) card.content.forEach(content)
     },
     question: (card: Card, options: ReadonlyArray<PermissionOption>, chosen: PermissionOption) => {
       tell(`${yellow("asks")}    ${bold(card.title)}`)
       card.content.forEach(content)
+      judged.set(card.id, JSON.stringify(card.content))
       for (const option of options) {
         const mark = option === chosen ? yellow("(•)") : "( )"
         indented(`${mark} ${option === chosen ? bold(option.name) : option.name}`)

@@ -1,7 +1,6 @@
 /** The agent as this program runs it: every service with its usual layer. */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Path from "effect/Path"
 import type { Agent } from "../services/Agent.ts"
 import * as AgentLive from "../services/AgentLive.ts"
 import { Auth } from "../services/Auth.ts"
@@ -9,11 +8,11 @@ import { TokenStore } from "../services/auth/TokenStore.ts"
 import { McpManager } from "../services/McpManager.ts"
 import * as ModelsLive from "../services/models/ModelsLive.ts"
 import * as Sessions from "../services/Sessions.ts"
-import { type Flags, Settings } from "../services/Settings.ts"
-import * as SessionStoreSqlite from "../services/store/SessionStoreSqlite.ts"
+import type { Flags } from "../services/Settings.ts"
 import { Turn } from "../services/Turn.ts"
 import { late } from "./Late.ts"
 import { settings } from "./Process.ts"
+import * as Store from "./Store.ts"
 
 const turn = late(
   Turn,
@@ -32,21 +31,13 @@ const mcpManager = late(
   })
 )
 
-const sessionStore = Layer.unwrap(
-  Effect.gen(function* () {
-    const path = yield* Path.Path
-    const { home } = yield* Settings
-    return SessionStoreSqlite.layer({ file: path.join(home, "sessions.db") })
-  })
-)
-
 const auth = Layer.provide(Auth.layer, TokenStore.layer)
 
 /** Everything but a transport. Building it touches no file and loads no provider: the first request that needs one does. */
 export const agent = (flags: Flags): Layer.Layer<Agent> =>
   AgentLive.layer.pipe(
     Layer.provide(Sessions.layer),
-    Layer.provide([turn, mcpManager, sessionStore, auth]),
+    Layer.provide([turn, mcpManager, Store.layer, auth]),
     Layer.provide(ModelsLive.layer),
     Layer.provide(settings(flags))
   )

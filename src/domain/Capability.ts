@@ -8,6 +8,7 @@ export interface EditorCapabilities {
   readonly notices: boolean
 }
 
+/** An editor that can do nothing but show text and answer questions. */
 export const noCapabilities: EditorCapabilities = {
   readTextFile: false,
   writeTextFile: false,

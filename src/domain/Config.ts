@@ -7,6 +7,7 @@ export const ConfigChoice = Schema.Struct({
   description: Schema.optionalKey(Schema.String)
 })
 
+/** An option with its choices; `currentValue` is the `value` of one of them. */
 export const ConfigOption = Schema.Struct({
   id: Schema.String,
   name: Schema.String,

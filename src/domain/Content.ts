@@ -43,6 +43,7 @@ export const EmbeddedResource = Schema.Struct({
   resource: Schema.Union([TextResource, BlobResource])
 })
 
+/** A piece of a prompt, of a message or of what a tool call shows. */
 export const Content = Schema.Union([TextContent, ImageContent, AudioContent, ResourceLink, EmbeddedResource])
 export type Content = typeof Content.Type
 

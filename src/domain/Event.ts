@@ -4,11 +4,12 @@
  */
 import * as Schema from "effect/Schema"
 import { Content } from "./Content.ts"
-import { ConfigOption } from "./Config.ts"
-import { ExecutionMode } from "./ExecutionMode.ts"
+import type { ConfigOption } from "./Config.ts"
+import type { ExecutionMode } from "./ExecutionMode.ts"
 import { MessageId, ToolCallId } from "./Ids.ts"
 import { ToolCall, ToolCallPatch } from "./Tool.ts"
 
+/** A step of a plan. */
 export const PlanEntry = Schema.Struct({
   content: Schema.String,
   priority: Schema.Literals(["high", "medium", "low"]),
@@ -86,6 +87,7 @@ export interface Notice {
 /** Told and forgotten: a load sends the present state instead. */
 export type TransientEvent = ToolCallProgress | ModeChanged | ConfigChanged | CommandsChanged | Notice
 
+/** Anything that a session tells its views. */
 export type Event = StoredEvent | TransientEvent
 
 const transient: ReadonlySet<Event["_tag"]> = new Set<TransientEvent["_tag"]>([

@@ -4,6 +4,7 @@
  */
 import * as Schema from "effect/Schema"
 
+/** From least to most: `plan` only reads, `ask` asks, `accept-edits` asks for all but edits in the workspace. */
 export const ExecutionMode = Schema.Literals(["plan", "ask", "accept-edits", "auto", "always-approve"])
 export type ExecutionMode = typeof ExecutionMode.Type
 
@@ -14,6 +15,7 @@ export const atMost = (mode: ExecutionMode, ceiling: ExecutionMode): boolean =>
 
 export const lower = (one: ExecutionMode, other: ExecutionMode): ExecutionMode => (atMost(one, other) ? one : other)
 
+/** A mode as an editor lists it. */
 export interface ModeDescription {
   readonly id: ExecutionMode
   readonly name: string

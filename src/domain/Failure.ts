@@ -28,4 +28,5 @@ export class StoreFailed extends Schema.TaggedError<StoreFailed>()("StoreFailed"
   message: Schema.String
 }) {}
 
+/** Every failure of `Agent`. */
 export type Failure = AuthRequired | SessionNotFound | InvalidInput | Busy | StoreFailed

@@ -2,11 +2,14 @@
 import * as Schema from "effect/Schema"
 import type { ExecutionMode } from "./ExecutionMode.ts"
 
+/** Such as `super-pi-code`; a client names it in `_meta.harness` of `session/new`. */
 export const HarnessId = Schema.NonEmptyString.pipe(Schema.brand("HarnessId"))
 export type HarnessId = typeof HarnessId.Type
 
+/** The name that a model calls. */
 export type ToolName = "read" | "write" | "edit" | "grep" | "glob" | "list" | "bash" | "todo"
 
+/** One kind of agent. A session keeps its harness for life. */
 export interface Harness {
   readonly id: HarnessId
   readonly title: string
@@ -73,6 +76,7 @@ const planner: Harness = {
 Put the steps into the todo tool, each small enough to check, and name the files that each step touches.`
 }
 
+/** The built-in harnesses, the default one first. */
 export const harnesses: readonly [Harness, ...ReadonlyArray<Harness>] = [code, assistant, librarian, planner]
 
 /** The harness of a session that names none. */

@@ -6,6 +6,7 @@ export interface Pair {
   readonly value: Redacted.Redacted<string>
 }
 
+/** An MCP server to connect: a program to start, or an address. Values of `env` and headers are never shown. */
 export type McpSpec =
   | {
       readonly _tag: "Stdio"

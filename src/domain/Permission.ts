@@ -1,7 +1,7 @@
 /** What a tool call wants to touch, the question that follows from it, and what a person can answer. */
 import * as Schema from "effect/Schema"
-import { SessionId, ToolCallId } from "./Ids.ts"
-import { ToolCallPatch } from "./Tool.ts"
+import type { SessionId, ToolCallId } from "./Ids.ts"
+import type { ToolCallPatch } from "./Tool.ts"
 
 /** What must be allowed before a call runs. Paths are absolute; `outside` lists those outside the workspace roots. */
 export type Access =
@@ -11,9 +11,11 @@ export type Access =
   | { readonly _tag: "Execute"; readonly command: string; readonly cwd: string }
   | { readonly _tag: "Mcp"; readonly server: string; readonly tool: string }
 
+/** What choosing an option means. Editors pick icons by it. */
 export const OptionKind = Schema.Literals(["allow_once", "allow_always", "reject_once", "reject_always"])
 export type OptionKind = typeof OptionKind.Type
 
+/** One possible answer to a question. `id` is unique within the question; `name` is its label. */
 export interface PermissionOption {
   readonly id: string
   readonly name: string

@@ -36,6 +36,7 @@ export const Granted = Schema.TaggedStruct("Granted", { grant: Grant })
 export const TurnStarted = Schema.TaggedStruct("TurnStarted", {})
 export const TurnEnded = Schema.TaggedStruct("TurnEnded", { outcome: Outcome })
 
+/** One entry of a session's log. */
 export const Entry = Schema.Union([
   StoredEvent,
   ContextAppended,

@@ -3,6 +3,7 @@ import * as Schema from "effect/Schema"
 import { Content } from "./Content.ts"
 import { ToolCallId } from "./Ids.ts"
 
+/** What a call does, for the icon that an editor shows. */
 export const ToolKind = Schema.Literals([
   "read",
   "edit",
@@ -33,6 +34,7 @@ export const FileDiff = Schema.Struct({
   newText: Schema.String
 })
 
+/** What a call shows to a person: content, or the change of a file. */
 export const ToolContent = Schema.Union([Schema.Struct({ type: Schema.tag("content"), content: Content }), FileDiff])
 export type ToolContent = typeof ToolContent.Type
 

@@ -1,6 +1,7 @@
 /** What goes into a turn and what comes out of it. */
 import * as Schema from "effect/Schema"
 
+/** Why a turn ended. `refusal` comes with an error, `max_turn_requests` from the bound of the loop. */
 export const StopReason = Schema.Literals(["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"])
 export type StopReason = typeof StopReason.Type
 

@@ -91,9 +91,11 @@ export interface ConnectOptions {
   readonly ceiling: ExecutionMode
 }
 
+/** What `Agent` promises. */
 export interface AgentShape {
   /** The scope is the connection: when it closes, its views leave and its turns are cancelled. */
   readonly connect: (editor: Editor, options: ConnectOptions) => Effect.Effect<AgentConnection, never, Scope.Scope>
 }
 
+/** The agent of this process: for the protocol, and for hosts that want sessions without one. */
 export class Agent extends Context.Service<Agent, AgentShape>()("super-pi/Agent") {}

@@ -4,6 +4,7 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import type { Notice } from "../domain/Event.ts"
 import { lower } from "../domain/ExecutionMode.ts"
 import { SessionNotFound } from "../domain/Failure.ts"
 import { harnesses } from "../domain/Harness.ts"
@@ -27,8 +28,20 @@ interface Viewed {
   readonly scope: Scope.Closeable
 }
 
+/** Another model may cost more and know less: nobody should find that out from the bill (F43). */
+const defaultGone = (wanted: string, used: string | undefined): Notice => ({
+  _tag: "Notice",
+  severity: "warning",
+  title: `The default model ${wanted} cannot be used`,
+  description:
+    "No configured provider offers it. " +
+    (used === undefined ? "" : `This session uses ${used} instead. `) +
+    "Correct models.default in config.toml or the flag --model, or choose another model here."
+})
+
 const noChoice = (choices: object) => Object.keys(choices).length === 0
 
+/** `Agent` over the other services. Building it does nothing but join them. */
 export const layer = Layer.effect(
   Agent,
   Effect.gen(function* () {
@@ -84,7 +97,7 @@ export const layer = Layer.effect(
         const highest = lower(harness.ceiling, ceiling)
         const wished = yield* wish.choices(wishes, highest)
         const [first] = yield* models.list
-        const { alwaysApprove } = yield* settings.current
+        const { alwaysApprove, defaultModel } = yield* settings.current
         const choices = {
           mode: lower(alwaysApprove ? "always-approve" : "ask", highest),
           ...(first === undefined ? {} : { model: first.id }),
@@ -93,6 +106,9 @@ export const layer = Layer.effect(
         return yield* enter(
           Effect.fnUntraced(function* (view) {
             const session = yield* sessions.create({ cwd: place.cwd, harness, choices })
+            if (defaultModel !== undefined && defaultModel !== choices.model && wished.model === undefined) {
+              session.warn(defaultGone(defaultModel, choices.model))
+            }
             yield* settle(session, place)
             yield* session.attach(view, Effect.void)
             return session

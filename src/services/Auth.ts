@@ -8,6 +8,7 @@ import { makeAuth, openAuth } from "./auth/SignIn.ts"
 import type { TokenStore } from "./auth/TokenStore.ts"
 import type { Settings } from "./Settings.ts"
 
+/** A way to sign in, as an editor lists it. */
 export interface AuthMethod {
   readonly id: string
   readonly name: string
@@ -16,6 +17,7 @@ export interface AuthMethod {
   readonly terminal?: { readonly args: ReadonlyArray<string> }
 }
 
+/** What `Auth` promises. */
 export interface AuthShape {
   /** What `initialize` lists: never empty while something could be refused for want of a sign-in (AUT-08). */
   readonly methods: Effect.Effect<ReadonlyArray<AuthMethod>>
@@ -29,6 +31,7 @@ export interface AuthShape {
   readonly logout: Effect.Effect<void>
 }
 
+/** Decides who may open sessions; asked at each session that is opened. */
 export class Auth extends Context.Service<Auth, AuthShape>()("super-pi/Auth") {
   /** Gateway tokens when `[auth] required` asks for them, and the keys of the providers. */
   static readonly layer: Layer.Layer<Auth, never, Settings | TokenStore> = Layer.effect(Auth, makeAuth)

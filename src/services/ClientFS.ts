@@ -4,6 +4,7 @@ import type * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type { Workspace } from "./Workspace.ts"
 
+/** How a file stores its text; a change keeps it. */
 export type TextEncoding = "utf-8" | "utf-8-bom" | "utf-16le" | "utf-16be"
 
 /** `text` has its line endings as they are. `stamp` identifies the version that was read. */
@@ -15,12 +16,14 @@ export interface TextFile {
   readonly stamp: string
 }
 
+/** A file could not be read or written. `message` is for the model and the person: what happened, and what to do. */
 export class FileFailed extends Schema.TaggedError<FileFailed>()("FileFailed", {
   reason: Schema.Literals(["not_found", "is_directory", "binary", "too_large", "changed", "denied", "io"]),
   path: Schema.String,
   message: Schema.String
 }) {}
 
+/** What `ClientFS` promises. */
 export interface ClientFSShape {
   /** `path` is absolute. */
   readonly read: (workspace: Workspace, path: string) => Effect.Effect<TextFile, FileFailed>
@@ -36,4 +39,5 @@ export interface ClientFSShape {
   ) => Effect.Effect<void, FileFailed>
 }
 
+/** Text files of the workspace. The tools that read and change files go through it. */
 export class ClientFS extends Context.Service<ClientFS, ClientFSShape>()("super-pi/ClientFS") {}

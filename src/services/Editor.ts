@@ -12,6 +12,7 @@ export class EditorFailed extends Schema.TaggedError<EditorFailed>()("EditorFail
   message: Schema.String
 }) {}
 
+/** One editor, as the sessions that it watches see it. */
 export interface Editor {
   readonly capabilities: EditorCapabilities
   /** Tells one event. Suspends while the connection's queue is full; does nothing once the connection is gone. */

@@ -11,12 +11,14 @@ import type { McpSpec } from "../domain/McpSpec.ts"
 import { Settings } from "./Settings.ts"
 import type { ToolDefinition } from "./ToolDefinition.ts"
 
+/** What the servers of a session gave. */
 export interface McpConnection {
   readonly tools: ReadonlyArray<ToolDefinition>
   /** One for each server that could not be used: never a reason to fail the session (MCP-04). */
   readonly notices: ReadonlyArray<Notice>
 }
 
+/** What `McpManager` promises. */
 export interface McpManagerShape {
   /** Waits for every server, at most 30 seconds. The end of the scope does not wait for the servers to end. */
   readonly connect: (specs: ReadonlyArray<McpSpec>, cwd: string) => Effect.Effect<McpConnection, never, Scope.Scope>
@@ -24,6 +26,7 @@ export interface McpManagerShape {
 
 const nothing: McpConnection = { tools: [], notices: [] }
 
+/** Connects the MCP servers that a client names for a session. */
 export class McpManager extends Context.Service<McpManager, McpManagerShape>()("super-pi/McpManager") {
   /** `environment` is what servers inherit, such as the process's own. All servers have ended when the layer has. */
   static readonly layer = (environment: Environment): Layer.Layer<McpManager, never, ChildProcessSpawner | Settings> =>

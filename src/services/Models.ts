@@ -13,6 +13,7 @@ export class ModelUnavailable extends Schema.TaggedError<ModelUnavailable>()("Mo
   message: Schema.String
 }) {}
 
+/** What `Models` promises. */
 export interface ModelsShape {
   /** Models whose provider is configured, the default first. Cheap: loads no provider. */
   readonly list: Effect.Effect<ReadonlyArray<ModelInfo>>
@@ -31,6 +32,7 @@ const scriptedInfo: ModelInfo = {
   efforts: []
 }
 
+/** The models of this process. An application that brings its own `LanguageModel` uses `fromLanguageModel`. */
 export class Models extends Context.Service<Models, ModelsShape>()("super-pi/Models") {
   /** The only model is the one that the application provides, described by `info`. Loads no provider of ours. */
   static readonly fromLanguageModel = (info: ModelInfo): Layer.Layer<Models, never, LanguageModel.LanguageModel> =>

@@ -13,6 +13,7 @@ import { parseRules } from "../domain/permission/PermissionRule.ts"
 import type { ToolCallPatch } from "../domain/Tool.ts"
 import { Settings } from "./Settings.ts"
 
+/** A tool call that is about to run, and what is known of its session. */
 export interface PermissionRequest {
   readonly sessionId: SessionId
   readonly call: { readonly id: ToolCallId; readonly patch: ToolCallPatch }
@@ -27,6 +28,7 @@ export interface PermissionRequest {
   readonly remember: (grant: Grant) => Effect.Effect<void>
 }
 
+/** What `PermissionBroker` promises. A denied call does not run; the model reads the reason. */
 export interface PermissionBrokerShape {
   readonly decide: (request: PermissionRequest) => Effect.Effect<Decision>
 }
@@ -49,6 +51,7 @@ const settle = Effect.fnUntraced(function* (
   return isYes ? allowed : denied(Policy.deniedByUser(answer.message))
 })
 
+/** Decides whether a tool call may run. Every call of every tool, MCP tools included, passes it once. */
 export class PermissionBroker extends Context.Service<PermissionBroker, PermissionBrokerShape>()(
   "super-pi/PermissionBroker"
 ) {

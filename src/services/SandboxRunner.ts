@@ -14,6 +14,7 @@ export interface ShellCommand {
   readonly onOutput: (text: string) => Effect.Effect<void>
 }
 
+/** How a command ended. A non-zero code is a result and no failure. */
 export interface CommandResult {
   /** `signal` is a name such as `SIGKILL`. */
   readonly exit: { readonly _tag: "Code"; readonly code: number } | { readonly _tag: "Signal"; readonly signal: string }
@@ -29,9 +30,11 @@ export interface CommandResult {
 /** The command could not be started. */
 export class CommandFailed extends Schema.TaggedError<CommandFailed>()("CommandFailed", { message: Schema.String }) {}
 
+/** What `SandboxRunner` promises. */
 export interface SandboxRunnerShape {
   /** Interruption ends the whole process group: TERM, then KILL. */
   readonly run: (command: ShellCommand) => Effect.Effect<CommandResult, CommandFailed>
 }
 
+/** Runs shell commands. No tool starts a process in another way. */
 export class SandboxRunner extends Context.Service<SandboxRunner, SandboxRunnerShape>()("super-pi/SandboxRunner") {}

@@ -18,6 +18,7 @@ export interface SessionPage {
   readonly nextCursor?: string
 }
 
+/** What `SessionStore` promises. */
 export interface SessionStoreShape {
   /** Keeps the session and, in the same transaction, the entries it begins with (`seq` from 0). */
   readonly create: (record: SessionRecord, entries?: ReadonlyArray<Entry>) => Effect.Effect<void, StoreFailed>
@@ -39,4 +40,5 @@ export interface SessionStoreShape {
   readonly fork: (from: SessionId, record: SessionRecord) => Effect.Effect<void, StoreFailed | SessionNotFound>
 }
 
+/** Keeps sessions beyond the life of the process. */
 export class SessionStore extends Context.Service<SessionStore, SessionStoreShape>()("super-pi/SessionStore") {}

@@ -6,9 +6,7 @@ import * as Exit from "effect/Exit"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
-import * as RcMap from "effect/RcMap"
 import * as Scope from "effect/Scope"
-import * as Semaphore from "effect/Semaphore"
 import * as Stream from "effect/Stream"
 import { SecureRandom } from "effect/crypto/SecureRandom"
 import type { SessionNotFound, StoreFailed } from "../domain/Failure.ts"
@@ -19,6 +17,7 @@ import { type ChosenSettings, empty, foldAll, repair, type SessionState } from "
 import { McpManager } from "./McpManager.ts"
 import { Models } from "./Models.ts"
 import { SessionStore } from "./SessionStore.ts"
+import * as KeyedLock from "./session/KeyedLock.ts"
 import * as LiveSession from "./session/LiveSession.ts"
 import * as Servers from "./session/Servers.ts"
 import { Settings } from "./Settings.ts"
@@ -50,6 +49,7 @@ export interface SessionsShape {
   readonly remove: (id: SessionId) => Effect.Effect<void, StoreFailed>
 }
 
+/** The live sessions of this process, and the way to stored ones. */
 export class Sessions extends Context.Service<Sessions, SessionsShape>()("super-pi/Sessions") {}
 
 interface Resident {
@@ -58,6 +58,7 @@ interface Resident {
   holders: number
 }
 
+/** `Sessions` over the store. All sessions end with the layer. */
 export const layer = Layer.effect(
   Sessions,
   Effect.gen(function* () {
@@ -71,11 +72,8 @@ export const layer = Layer.effect(
     const path = yield* Path.Path
     const process = yield* Effect.scope
     const residents = new Map<SessionId, Resident>()
-    const locks = yield* RcMap.make({ lookup: (_id: SessionId) => Semaphore.make(1) })
-
     /** Opening, closing and removing one session never overlap: two logs of it would be in conflict. */
-    const exclusively = <A, E>(id: SessionId, effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
-      Effect.scoped(Effect.flatMap(RcMap.get(locks, id), (lock) => lock.withPermits(1)(effect)))
+    const exclusively = KeyedLock.make<SessionId>()
 
     const scratchOf = (id: SessionId) => path.join(settings.home, "sessions", id)
 

@@ -12,8 +12,10 @@ import type { ExecutionMode } from "../domain/ExecutionMode.ts"
 import { defaultSettings } from "./settings/Merge.ts"
 import { makeSettings } from "./settings/SettingsReader.ts"
 
+/** The dialect that a provider's endpoint speaks. */
 export type ProviderKind = "anthropic" | "openai" | "google" | "openai-compatible"
 
+/** A provider that can be used. */
 export interface ProviderSettings {
   /** The part before the slash in a model id. */
   readonly name: string
@@ -25,6 +27,10 @@ export interface ProviderSettings {
   readonly models: ReadonlyArray<ModelSettings>
 }
 
+/**
+ * A model that the configuration names; `contextWindow` is in tokens. What is absent is taken from what is known of the
+ * model, else it is 128000 tokens, no images and no efforts.
+ */
 export interface ModelSettings {
   readonly id: string
   readonly contextWindow?: number
@@ -32,6 +38,7 @@ export interface ModelSettings {
   readonly efforts?: ReadonlyArray<string>
 }
 
+/** Permission rules by what they do. Deny wins over ask, and ask over allow. */
 export interface PermissionSettings {
   /** Rules as written, such as `Bash(git status)`. */
   readonly allow: ReadonlyArray<string>
@@ -39,8 +46,10 @@ export interface PermissionSettings {
   readonly deny: ReadonlyArray<string>
 }
 
+/** When files are read from the editor: while it has unsaved changes, never, or always. */
 export type FsDelegation = "unsaved_only" | "never" | "always"
 
+/** The configuration at one moment. */
 export interface SettingsValue {
   /** `provider/model`, from `--model` or `[models] default`. */
   readonly defaultModel?: string
@@ -65,6 +74,7 @@ export interface Flags {
   readonly alwaysApprove: boolean
 }
 
+/** What `Settings` promises. */
 export interface SettingsShape {
   /** `SUPERCHARGE_HOME`, else `~/.supercharge`; absolute. */
   readonly home: string
@@ -72,6 +82,7 @@ export interface SettingsShape {
   readonly current: Effect.Effect<SettingsValue>
 }
 
+/** The configuration. Nothing else reads the configuration file or the environment for it. */
 export class Settings extends Context.Service<Settings, SettingsShape>()("super-pi/Settings") {
   /** Reads `config.toml` of the home folder and the environment. Building it touches no file. */
   static layer(flags: Flags): Layer.Layer<Settings, never, FileSystem.FileSystem | Path.Path> {

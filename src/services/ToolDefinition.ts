@@ -21,6 +21,7 @@ export interface ToolContext {
   readonly progress: (patch: ToolCallPatch) => Effect.Effect<void>
 }
 
+/** How a call ended. A failed call is an outcome and no error: the model reads `text` either way. */
 export interface ToolOutcome {
   readonly status: "completed" | "failed"
   /** What the model reads. */
@@ -42,6 +43,7 @@ export interface PreparedCall {
   readonly run: (context: ToolContext) => Effect.Effect<ToolOutcome>
 }
 
+/** A tool: what the model is told of it, and how its input becomes a call. */
 export interface ToolDefinition {
   /** Name, description and parameters, as `effect/ai` gives them to the model. */
   readonly tool: AiTool.Any

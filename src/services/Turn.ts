@@ -41,6 +41,7 @@ export interface TurnSession {
   readonly ask: ((question: Question) => Effect.Effect<Answer>) | undefined
 }
 
+/** What `Turn` promises. */
 export interface TurnShape {
   /**
    * Never fails: a model failure is an outcome. Interruption is a cancel (CAN-03). Whoever runs it settles the session
@@ -49,4 +50,5 @@ export interface TurnShape {
   readonly run: (session: TurnSession, prompt: ReadonlyArray<Content>) => Effect.Effect<Outcome>
 }
 
+/** Runs the turns of sessions. Replace it to bring a loop of your own. */
 export class Turn extends Context.Service<Turn, TurnShape>()("super-pi/Turn") {}

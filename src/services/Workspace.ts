@@ -2,6 +2,7 @@
 import type { SessionId } from "../domain/Ids.ts"
 import type { Editor } from "./Editor.ts"
 
+/** The place of one session. */
 export interface Workspace {
   readonly sessionId: SessionId
   /** Absolute; the base of relative paths. */

@@ -11,6 +11,7 @@ export type Frame =
   | { readonly _tag: "Text"; readonly text: string }
   | { readonly _tag: "TooLong"; readonly bytes: number }
 
+/** What a transport gives. To write one, provide these three. */
 export interface FramesShape {
   /** Frames as they come; ends when the other side ends. Chunks are what arrived together. */
   readonly incoming: Stream.Stream<Frame>
@@ -20,4 +21,5 @@ export interface FramesShape {
   readonly closed: Effect.Effect<void>
 }
 
+/** The transport of one connection. */
 export class Frames extends Context.Service<Frames, FramesShape>()("super-pi/Frames") {}

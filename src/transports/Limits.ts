@@ -2,6 +2,7 @@
 import type * as Duration from "effect/Duration"
 import { maxFrameBytes } from "./Frames.ts"
 
+/** Every bound of a connection. Nothing of it grows beyond them. */
 export interface Limits {
   /** Bytes of the longest frame, in and out (TR-04). Default 32 MiB. */
   readonly frameBytes: number
@@ -25,6 +26,7 @@ export interface Limits {
   readonly flush: Duration.Input
 }
 
+/** The bounds that hold when none are given. */
 export const defaultLimits: Limits = {
   frameBytes: maxFrameBytes,
   queuedFrames: 256,

@@ -27,6 +27,7 @@ export class ConnectionClosed extends Schema.TaggedError<ConnectionClosed>()("Co
   }
 }
 
+/** One side of a connection. What comes in before `serve` runs waits in the transport. */
 export interface PeerShape {
   /**
    * Asks the other side and waits for its answer. Interruption withdraws the request with `$/cancel_request`, if it was

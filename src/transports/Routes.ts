@@ -3,6 +3,7 @@ import type * as Effect from "effect/Effect"
 import type { WireError } from "../domain/wire/ErrorCode.ts"
 import type { RequestId } from "../domain/wire/RequestId.ts"
 
+/** A request that is being answered. */
 export interface IncomingRequest {
   readonly id: RequestId
   /**

@@ -58,6 +58,7 @@ export const make = Effect.fnUntraced(function* (
   }
 })
 
+/** The same over any two streams, such as those of a child process. */
 export const layerStreams = (input: Readable, output: Writable): Layer.Layer<Frames> =>
   Layer.effect(Frames, make(input, output))
 

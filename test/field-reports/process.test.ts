@@ -53,6 +53,21 @@ describe("1b. process life", () => {
     })
   )
 
+  it.live("F11 requests that a pipe ends with are answered all the same", () =>
+    Effect.gen(function* () {
+      const agent = yield* start({ steps: hello })
+      const initialize = { protocolVersion: 1, clientCapabilities: {} }
+      yield* agent.send(
+        { jsonrpc: "2.0", id: 1, method: "initialize", params: initialize },
+        { jsonrpc: "2.0", id: 2, method: "session/new", params: { cwd: agent.home, mcpServers: [] } }
+      )
+      yield* agent.closeInput
+      assert.strictEqual((yield* agent.answerOf(1)).result["protocolVersion"], 1)
+      assert.isString((yield* agent.answerOf(2)).result["sessionId"])
+      assert.strictEqual(yield* agent.ended, 0)
+    })
+  )
+
   it.live("F11 the end of input ends the agent and all that it started", () =>
     Effect.gen(function* () {
       const agent = yield* open({

@@ -352,9 +352,10 @@ describe("McpManager", () => {
         const pids: Array<number> = []
         const started = yield* Effect.scoped(
           Effect.gen(function* () {
-            const connection = yield* connect(odd("odd", "stubborn", "has-child"), odd("kind"))
+            const connection = yield* connect(odd("odd", "stubborn", "has-child"), odd("kind", "has-child"))
             const stubborn = yield* where(connection)
-            pids.push(stubborn.pid, stubborn.child ?? 0, (yield* where(connection, "kind__where")).pid)
+            const kind = yield* where(connection, "kind__where")
+            for (const { child = 0, pid } of [stubborn, kind]) pids.push(pid, child)
             return yield* Clock.currentTimeMillis
           })
         )

@@ -72,9 +72,10 @@ export const makeJudge = (): Judge => {
   const clientAsks = (message: Message): void => {
     if (typeof message.method !== "string" || message.jsonrpc !== "2.0") return
     if (message.method === "initialize") capabilities = at(message.params, "clientCapabilities") ?? {}
-    if (message.id !== undefined) asked.set(JSON.stringify(message.id), message)
+    const isRequest = message.id !== undefined && (message.id === null || typeof message.id !== "object")
+    if (isRequest) asked.set(JSON.stringify(message.id), message)
     const id = sessionOf(message)
-    if (id === undefined || message.id === undefined) return
+    if (id === undefined || !isRequest) return
     const opens = message.method === "session/load" || message.method === "session/resume"
     const session = opens ? know(id) : sessions.get(id)
     if (session === undefined) return

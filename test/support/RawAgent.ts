@@ -283,8 +283,7 @@ export const open = Effect.fnUntraced(function* (options: OpenOptions = {}) {
 
 const idOf = (result: JsonObject): string => {
   const id = result["sessionId"]
-  assert.isString(id)
-  return id
+  return typeof id === "string" ? id : assert.fail(`no session id in ${JSON.stringify(result)}`)
 }
 
 /** A new session in `cwd`. */

@@ -30,7 +30,9 @@ export interface Transcript {
   readonly entries: ReadonlyArray<Entry>
   /** What is wrong with the lines of the agent so far. */
   readonly problems: ReadonlyArray<string>
-  readonly add: (from: Entry["from"], line: string) => Message
+  /** The index of the new entry. */
+  readonly add: (from: Entry["from"], line: string) => number
+  readonly complain: (problem: string) => void
   /** The first thing that `pick` finds among the entries from `since` on; waits for it. */
   readonly find: <A>(pick: (entry: Entry, index: number) => A | undefined, since?: number) => Effect.Effect<A>
   /** The conversation is over, and was not cut off: nothing may be left open. */
@@ -59,15 +61,17 @@ export const makeTranscript = (): Transcript => {
     add(from, line) {
       const message = messageOf(line)
       const entry: Entry = { from, line, message }
-      entries.push(entry)
+      const index = entries.push(entry) - 1
       const found = [
         ...(from === "agent" ? oracle.received(line) : (oracle.sent(line), [])),
         ...judge.see(entry)
       ]
       problems.push(...found.map((problem) => `${problem}\n  in ${line.slice(0, 400)}`))
+      // A test may go on at once, and say more.
       for (const look of waiting) look()
-      return message
+      return index
     },
+    complain: (problem) => problems.push(problem),
     find: (pick, since = 0) =>
       Effect.callback((resume) => {
         let next = since

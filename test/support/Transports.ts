@@ -120,7 +120,8 @@ export const memory: Transport = {
       Connection.serve(link.agent, { version: "0.0.0" }).pipe(
         Effect.provide(agentOf(options, environmentOf(options))),
         Effect.provide(Logger.layer([logger])),
-        Effect.provideService(References.MinimumLogLevel, "All")
+        Effect.provideService(References.MinimumLogLevel, "All"),
+        Effect.ensuring(link.agent.end)
       ),
       { startImmediately: true }
     )

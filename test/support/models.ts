@@ -8,6 +8,7 @@ import type { ModelInfo } from "../../src/domain/Model.ts"
 import { Models } from "../../src/services/Models.ts"
 import type { ScriptPart, ScriptStep } from "../../src/services/models/script/Script.ts"
 import * as ScriptedModel from "../../src/services/models/script/ScriptedModel.ts"
+import { makeSignal, type Signal } from "./signal.ts"
 
 export const info: ModelInfo = {
   id: "scripted/one",
@@ -26,13 +27,18 @@ export interface Asked {
   readonly prompts: Array<ReadonlyArray<Prompt.Message>>
   /** Names of the tools of the last request. */
   tools: ReadonlyArray<string>
-  /** Bytes of the last request as JSON. */
-  bytes: number
   /** Requests that are streaming. */
   open: number
+  readonly signal: Signal
+  /** Waits for that many requests. */
+  readonly requests: (count: number) => Effect.Effect<void>
 }
 
-export const nothingAsked = (): Asked => ({ prompts: [], tools: [], bytes: 0, open: 0 })
+export const nothingAsked = (): Asked => {
+  const signal = makeSignal()
+  const prompts: Asked["prompts"] = []
+  return { prompts, tools: [], open: 0, signal, requests: (count) => signal.until(() => prompts.length >= count) }
+}
 
 /** Every model of `infos` answers by the same script. */
 export const scripted = (
@@ -54,12 +60,14 @@ export const scripted = (
               asked.prompts.push(content)
               asked.tools = Object.keys(tools)
               asked.open += 1
+              asked.signal.changed()
               return stream
             })
           ).pipe(
             Stream.ensuring(
               Effect.sync(() => {
                 asked.open -= 1
+                asked.signal.changed()
               })
             )
           )

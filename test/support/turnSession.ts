@@ -9,6 +9,7 @@ import type { Entry } from "../../src/domain/Session.ts"
 import { closing, empty, fold, type SessionState } from "../../src/domain/SessionState.ts"
 import type { TurnSession } from "../../src/services/Turn.ts"
 import { info } from "./models.ts"
+import { makeSignal } from "./signal.ts"
 
 export interface Recorded {
   readonly session: TurnSession
@@ -17,6 +18,8 @@ export interface Recorded {
   readonly state: () => SessionState
   /** Events in short, in order: neighbouring text of one message joined. */
   readonly told: () => ReadonlyArray<string>
+  /** Waits until what was told makes it true. */
+  readonly until: (condition: () => boolean) => Effect.Effect<void>
 }
 
 export interface SessionOptions extends Partial<TurnSession> {
@@ -66,6 +69,7 @@ export const inShort = (events: ReadonlyArray<Event>): ReadonlyArray<string> => 
 }
 
 export const makeSession = ({ onEvent, ...overrides }: SessionOptions = {}): Recorded => {
+  const { changed, until } = makeSignal()
   const events: Array<Event> = []
   const entries: Array<Entry> = []
   let state: SessionState = fold(empty, { _tag: "TurnStarted" })
@@ -76,8 +80,11 @@ export const makeSession = ({ onEvent, ...overrides }: SessionOptions = {}): Rec
     })
   const keep = (event: Event) =>
     Effect.andThen(
-      Effect.sync(() => events.push(event)),
-      isStored(event) ? log(event) : Effect.void
+      isStored(event) ? log(event) : Effect.void,
+      Effect.sync(() => {
+        events.push(event)
+        changed()
+      })
     )
   const emit = (event: Event) =>
     onEvent === undefined ? keep(event) : Effect.andThen(onEvent(event), keep(event))
@@ -103,5 +110,5 @@ export const makeSession = ({ onEvent, ...overrides }: SessionOptions = {}): Rec
     ask: undefined,
     ...overrides
   }
-  return { session, events, entries, state: () => state, told: () => inShort(events) }
+  return { session, events, entries, state: () => state, told: () => inShort(events), until }
 }

@@ -65,8 +65,6 @@ export interface PermissionRules {
   readonly deny: ReadonlyArray<PermissionRule>
 }
 
-export const noRules: PermissionRules = { allow: [], ask: [], deny: [] }
-
 /** What can be read of the lists, and a warning for each rule that cannot. */
 export const parseRules = (texts: {
   readonly allow: ReadonlyArray<string>

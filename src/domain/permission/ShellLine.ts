@@ -153,8 +153,9 @@ const expand = (command: SimpleCommand, depth: number): Resolved => {
   const { fed, reads, source, writes } = command
   const texts = words.map((word) => word.text)
   const own: Segment = { source, text: texts.join(" "), words, assignments, writes, reads, fed }
-  if (texts[0] === "eval") {
-    const nested = words.some((word) => word.dynamic) ? unseen : nest(texts.slice(1).join(" "), depth)
+  if (texts[0] === "eval" || texts[0] === "trap") {
+    const evaluated = texts[0] === "eval" ? texts.slice(1).join(" ") : (texts[1] ?? "")
+    const nested = words.some((word) => word.dynamic) ? unseen : nest(evaluated, depth)
     return { segments: [own, ...nested.segments], simple: false, legible: nested.legible }
   }
   const script = scriptOf(words)

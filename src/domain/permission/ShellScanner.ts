@@ -52,22 +52,10 @@ const MAX_DEPTH = 16
 const METACHARACTERS = " \t\n;&|()<>"
 const redirection = /&>>|&>|<<<|<<-|<<|<>|<&|>&|>>|>\||<\(|>\(|<|>/y
 const assignment = /^([A-Za-z_]\w*)\+?=/
-const prefixes = new Set([
-  "if",
-  "then",
-  "elif",
-  "else",
-  "fi",
-  "while",
-  "until",
-  "do",
-  "done",
-  "esac",
-  "{",
-  "}",
-  "coproc"
-])
-const constructs = new Set(["for", "select", "function", "[["])
+const prefixes = new Set(["if", "then", "elif", "else", "fi", "while", "until", "do", "done", "esac", "{", "}"])
+const constructs = new Set(["for", "select", "[["])
+/** Their parts cannot be told from words without more grammar than is safe to guess. */
+const opaque = new Set(["case", "function", "coproc"])
 const harmlessTargets = new Set(["/dev/null", "/dev/stdout", "/dev/stderr"])
 
 class Scanner {
@@ -124,6 +112,8 @@ class Scanner {
         this.simple = false
         cut(false)
       } else if (char === "(") {
+        // Arithmetic has operators that look like redirections.
+        if (this.isAhead("((")) this.hide()
         this.at += 1
         const isFed = draft.fed
         cut(false)
@@ -175,6 +165,7 @@ class Scanner {
 
   private redirect(draft: Draft) {
     draft.start ??= this.at
+    const isSpaced = this.at === 0 || /\s/.test(this.source.charAt(this.at - 1))
     redirection.lastIndex = this.at
     const operator = redirection.exec(this.source)?.[0] ?? ">"
     this.at += operator.length
@@ -186,6 +177,8 @@ class Scanner {
       const target = this.word()
       if (target.text === "" && !target.quoted && !target.dynamic) this.hide()
       if (operator === "<<" || operator === "<<-") {
+        // Inside a subscript it would be a shift, and what follows no text but commands.
+        if (!isSpaced || target.dynamic || draft.words.some(({ text }) => text.includes("["))) this.hide()
         this.heredocs.push({ delimiter: target, indented: operator === "<<-" })
         this.simple = false
         draft.fed = true
@@ -206,14 +199,16 @@ class Scanner {
 
   private skipHeredocs() {
     for (const { delimiter, indented } of this.heredocs.splice(0)) {
-      while (this.at < this.source.length) {
+      let isOpen = true
+      while (isOpen && this.at < this.source.length) {
         const end = this.lineEnd()
         const line = this.source.slice(this.at, end)
         this.at = end + 1
-        if ((indented ? line.replace(/^\t+/, "") : line) === delimiter.text) break
-        // The shell expands the text of a here-document whose delimiter is bare.
-        if (!delimiter.quoted && /\$\(|`/.test(line)) this.hide()
+        isOpen = (indented ? line.replace(/^\t+/, "") : line) !== delimiter.text
+        // The shell expands the text of a here-document whose delimiter is bare, and joins its lines.
+        if (isOpen && !delimiter.quoted && /\$\(|`|\\$/.test(line)) this.hide()
       }
+      if (isOpen) this.hide()
     }
   }
 
@@ -280,6 +275,7 @@ class Scanner {
     if (this.isAhead("`")) {
       this.backquotes()
     } else if (this.isAhead("$(")) {
+      if (this.isAhead("$((")) this.hide()
       this.at += 2
       this.nested()
     } else if (this.isAhead("${")) {
@@ -295,6 +291,7 @@ class Scanner {
       name.lastIndex = this.at
       const found = name.exec(this.source)?.[0] ?? "$"
       this.at += found.length
+      if (found === "$" && this.isAhead("[")) this.hide()
       return found === "$" && (inQuotes || !this.isAhead('"'))
     }
     return false
@@ -316,7 +313,7 @@ class Scanner {
     if (!nested.legible) this.hide()
   }
 
-  /** The inside of `${…}`, which may hold quotes and substitutions. */
+  /** The inside of `${…}`, which may hold substitutions. */
   private parameter() {
     let depth = 1
     while (this.at < this.source.length) {
@@ -327,6 +324,8 @@ class Scanner {
           depth += 1
         } else this.expansion(false)
       } else {
+        // What quotes mean here depends on what is around.
+        if (char === "'" || char === '"') this.hide()
         this.at += char === "\\" ? 2 : 1
         if (char === "}") depth -= 1
         if (depth === 0) return
@@ -346,8 +345,7 @@ class Scanner {
       words.shift()
     }
     if (constructs.has(words[0]?.text ?? "")) this.simple = false
-    // The parentheses of its patterns do not pair.
-    if (words[0]?.text === "case") this.hide()
+    if (opaque.has(words[0]?.text ?? "")) this.hide()
     if (words.length + assignments.length + draft.writes.length + draft.reads.length === 0) return
     this.commands.push({
       source: this.source.slice(draft.start, draft.end).trim(),

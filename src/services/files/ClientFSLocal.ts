@@ -105,6 +105,7 @@ const make = Effect.gen(function* () {
   return ClientFS.of({ read, write })
 })
 
+/** `ClientFS` on this machine's disk, and in the editor's buffers as `fsDelegation` of the settings says. */
 export const layer: Layer.Layer<ClientFS, never, FileSystem.FileSystem | Path.Path | Settings> = Layer.effect(
   ClientFS,
   make

@@ -1,6 +1,6 @@
 /**
  * Search without ripgrep: the same files in the same order, line by line with JavaScript's regular expressions. Slower,
- * and a line counts with its first characters only, so that no expression can run for long on one of them.
+ * and a line counts with its first characters only.
  */
 import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
@@ -11,6 +11,7 @@ import * as Stream from "effect/Stream"
 import { fileGlob } from "../../domain/FileGlob.ts"
 import { decode } from "../../domain/text/Encoding.ts"
 import { makeIgnoreRules } from "./IgnoreRules.ts"
+import { makeLineMatcher } from "./LineMatcher.ts"
 import {
   type Found,
   type GrepQuery,
@@ -36,16 +37,13 @@ const compile = ({ ignoreCase, pattern }: GrepQuery): Result.Result<RegExp, Sear
 const shorten = (line: string): string =>
   line.length > LINE_WIDTH ? `${line.slice(0, LINE_WIDTH)} [... omitted end of long line]` : line
 
-const matchesIn = (path: string, text: string, expression: RegExp): ReadonlyArray<Match> =>
+const linesOf = (text: string): ReadonlyArray<string> =>
   text
     .replace(/\n$/, "")
     .split("\n")
-    .flatMap((line, index) => {
-      const whole = line.replace(/\r$/, "")
-      return expression.test(whole.slice(0, MATCH_WIDTH)) ? [{ path, line: index + 1, text: shorten(whole) }] : []
-    })
+    .map((line) => line.replace(/\r$/, ""))
 
-const take = Effect.fnUntraced(function* <A>(stream: Stream.Stream<A>, limit: number) {
+const take = Effect.fnUntraced(function* <A, E>(stream: Stream.Stream<A, E>, limit: number) {
   const items = yield* Stream.runCollect(Stream.take(stream, limit + 1))
   return { items: items.slice(0, limit), more: items.length > limit } satisfies Found<A>
 })
@@ -95,13 +93,21 @@ export const makeWalkingSearch = (fs: FileSystem.FileSystem, paths: Path.Path): 
   return {
     grep: Effect.fnUntraced(function* (query) {
       const expression = yield* Effect.fromResult(compile(query))
+      const matching = makeLineMatcher(expression)
       const wanted = query.glob === undefined ? () => true : fileGlob(query.glob)
+
+      const matchesIn = Effect.fnUntraced(function* (path: string) {
+        const text = yield* textOf(path)
+        if (Option.isNone(text)) return []
+        const lines = linesOf(text.value.text)
+        const found = yield* matching(lines.map((line) => line.slice(0, MATCH_WIDTH)))
+        return found.map((index): Match => ({ path, line: index + 1, text: shorten(lines[index] ?? "") }))
+      })
+
       const matches = filesUnder(query).pipe(
         Stream.filter((path) => path === query.root || wanted(paths.relative(query.root, path))),
-        Stream.mapEffect((path) => Effect.map(textOf(path), (text) => ({ path, text }))),
-        Stream.flatMap(({ path, text }) =>
-          Option.isNone(text) ? Stream.empty : Stream.fromIterable(matchesIn(path, text.value.text, expression))
-        )
+        Stream.mapEffect(matchesIn),
+        Stream.flattenIterable
       )
       return yield* take(matches, query.limit)
     }),

@@ -42,6 +42,7 @@ const loadScript = Effect.fnUntraced(function* (id: string, files: FileSystem.Fi
   return yield* ScriptedModel.make(script)
 })
 
+/** `Models` of the providers in the settings, read anew when those change, and of script files (`scripted/<path>`). */
 export const layer: Layer.Layer<Models, never, Settings | FileSystem.FileSystem> = Layer.effect(
   Models,
   Effect.gen(function* () {

@@ -6,6 +6,7 @@ import type * as Exit from "effect/Exit"
 import type * as Scope from "effect/Scope"
 import type { ConfigOption } from "../../domain/Config.ts"
 import type { Content } from "../../domain/Content.ts"
+import type { Notice } from "../../domain/Event.ts"
 import { lower, offered } from "../../domain/ExecutionMode.ts"
 import type { Busy, InvalidInput, StoreFailed } from "../../domain/Failure.ts"
 import type { Harness } from "../../domain/Harness.ts"
@@ -34,6 +35,8 @@ export interface LiveSession {
   readonly servers: Servers
   /** Replaces the folders beside `cwd`; like the servers, they are named anew with each load (SES-14). */
   readonly useDirectories: (folders: ReadonlyArray<string>) => void
+  /** Kept for the next prompt, so that it is seen where the user looks. */
+  readonly warn: (notice: Notice) => void
   readonly attach: Journal.Journal["attach"]
   readonly snapshot: (view: View) => Effect.Effect<SessionSnapshot>
   readonly prompt: (view: View, content: ReadonlyArray<Content>) => Effect.Effect<Outcome, Busy | StoreFailed>
@@ -72,6 +75,7 @@ export const make = Effect.fnUntraced(function* (
   const journal = yield* Journal.make(id, log, input.state)
   const prompts = yield* PromptQueue.make
   const { emit, record, state } = journal
+  const warnings: Array<Notice> = []
   let directories: ReadonlyArray<string> = []
 
   const chosenModel = Effect.map(models, (known) => {
@@ -110,14 +114,19 @@ export const make = Effect.fnUntraced(function* (
     })
 
   /** What a client without notices would never see is told as a thought, so that a dead server is no riddle (MCP-04). */
-  const connectServers = Effect.fnUntraced(function* (view: View) {
-    const { notices, tools } = yield* servers.connection
+  const tellNotices = Effect.fnUntraced(function* (view: View, notices: ReadonlyArray<Notice>) {
     for (const notice of notices) {
       const text = [notice.title, notice.description].filter((part) => part !== undefined).join(": ")
       yield* emit(
         view.editor.capabilities.notices ? notice : { _tag: "ThoughtDelta", messageId: yield* messageId, text }
       )
     }
+  })
+
+  const connectServers = Effect.fnUntraced(function* (view: View) {
+    yield* tellNotices(view, warnings.splice(0))
+    const { notices, tools } = yield* servers.connection
+    yield* tellNotices(view, notices)
     return tools
   })
 
@@ -176,6 +185,9 @@ export const make = Effect.fnUntraced(function* (
     servers,
     useDirectories: (folders) => {
       directories = folders
+    },
+    warn: (notice) => {
+      warnings.push(notice)
     },
     attach: journal.attach,
     snapshot: (view) =>

@@ -1,5 +1,6 @@
 /** The MCP servers of one session: connected in the background, so that opening a session never waits for them. */
 import * as Cause from "effect/Cause"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
@@ -61,21 +62,23 @@ export const make = Effect.fnUntraced(function* (
     })
   })
 
+  const launch = Effect.fnUntraced(function* (specs: ReadonlyArray<McpSpec>, afterwards: Effect.Effect<void>) {
+    const own = yield* Scope.fork(scope)
+    const connecting = Effect.andThen(afterwards, Scope.provide(connect(specs), own))
+    return { scope: own, fiber: yield* Effect.forkIn(connecting, own), told: false }
+  })
+
+  /** Whoever waits for the old servers waits for the new ones then, so these are there before the old ones end. */
+  const replace = Effect.fnUntraced(function* (specs: ReadonlyArray<McpSpec>) {
+    const old = present
+    const ended = yield* Deferred.make<void>()
+    present = specs.length === 0 ? undefined : yield* launch(specs, Deferred.await(ended))
+    if (old !== undefined) yield* Scope.close(old.scope, Exit.void)
+    yield* Deferred.succeed(ended, undefined)
+  })
+
   return {
-    use: (specs) =>
-      replacing.withPermits(1)(
-        Effect.uninterruptible(
-          Effect.gen(function* () {
-            const old = present
-            present = undefined
-            if (old !== undefined) yield* Scope.close(old.scope, Exit.void)
-            if (specs.length === 0) return
-            const own = yield* Scope.fork(scope)
-            const fiber = yield* Effect.forkIn(Scope.provide(connect(specs), own), own)
-            present = { scope: own, fiber, told: false }
-          })
-        )
-      ),
+    use: (specs) => replacing.withPermits(1)(Effect.uninterruptible(replace(specs))),
     connection
   }
 })

@@ -60,11 +60,13 @@ const prepare = Effect.fnUntraced(function* (
   )
 })
 
+/** Where sessions are kept. */
 export interface SessionStoreSqliteOptions {
   /** Absolute path of the database; made at the first operation. */
   readonly file: string
 }
 
+/** Sessions in a SQLite file, readable for this user alone. Several processes may share it. */
 export const layer = ({
   file
 }: SessionStoreSqliteOptions): Layer.Layer<SessionStore, never, FileSystem.FileSystem | Path.Path> =>

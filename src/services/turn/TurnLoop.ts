@@ -42,6 +42,7 @@ const unknownModel = (id: string): ModelInfo => ({
   efforts: []
 })
 
+/** The loop with a bound of its own on the model requests of one turn. */
 export const layerWith = (options: { readonly maxRequests: number }) =>
   Layer.effect(
     Turn,
@@ -133,4 +134,5 @@ export const layerWith = (options: { readonly maxRequests: number }) =>
     })
   )
 
+/** The loop with at most 200 model requests in one turn. */
 export const layer = layerWith({ maxRequests: MAX_REQUESTS })

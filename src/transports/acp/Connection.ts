@@ -8,11 +8,15 @@ import * as Peer from "../Peer.ts"
 import * as Router from "./Router.ts"
 import { v1 } from "./V1.ts"
 
+/** What a connection needs to know beside its transport and the agent. */
 export interface ConnectionOptions {
-  /** Version of this program, shown to people. */
+  /** How an editor names the agent. Default: Super-Pi. */
+  readonly name?: string
+  /** Version of the program that serves, shown to people. */
   readonly version: string
   /** The highest execution mode of this transport. Default: every mode. */
   readonly ceiling?: ExecutionMode
+  /** Bounds of the connection. Default: those of `Limits`. */
   readonly limits?: Partial<Limits>
 }
 
@@ -28,6 +32,7 @@ export const serve = Effect.fn("Connection.serve")(function* (
       const routes = yield* Router.make([v1], {
         client,
         agent,
+        ...(options.name === undefined ? {} : { agentName: options.name }),
         agentVersion: options.version,
         ceiling: options.ceiling ?? "always-approve"
       })

@@ -21,10 +21,12 @@ import { toWireError } from "./WireFailure.ts"
 /** How an adapter reaches the client. */
 export type Client = Pick<PeerShape, "request" | "notify">
 
-/** Who is joined: one client, the agent, and what the transport allows. `agentVersion` is shown to people. */
+/** Who is joined: one client, the agent, and what the transport allows. `agentName` and `agentVersion` are shown to people. */
 export interface Parties {
   readonly client: Client
   readonly agent: AgentShape
+  /** Absent: `Super-Pi`. */
+  readonly agentName?: string
   readonly agentVersion: string
   readonly ceiling: ExecutionMode
 }

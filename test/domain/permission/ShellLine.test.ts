@@ -48,6 +48,7 @@ describe("ShellLine", () => {
     ["diff <(rm x) y", "rm x"],
     ["echo ${a:-$(rm x)}", "rm x"],
     ["eval 'rm x'", "rm x"],
+    ["trap 'a; rm x' EXIT", "rm x"],
     ["cat <<EOF\nEOF\nrm x", "rm x"]
   ] as const) {
     it(`is seen through but never simple: ${JSON.stringify(command)}`, () => {
@@ -70,6 +71,16 @@ describe("ShellLine", () => {
     "bash <<EOF\nrm x\nEOF",
     "cat <<EOF\n$(rm x)\nEOF",
     "eval $X",
+    "echo $((1<<2))\nrm x\n2",
+    "echo $[1<<2]\nrm x\n2",
+    "a[1<<2]=3\nrm x\n2",
+    "a[1 << 2]=3\nrm x\n2",
+    "cat <<EOF\nEO\\\nF\nrm x\nEOF",
+    "cat <<EOF\nrm x",
+    "echo ${x:-'}'}; rm x; echo \"'\"",
+    "function f { rm x; }; f",
+    "coproc N { rm x; }",
+    "case x in a) rm x;; esac",
     "bash --rcfile y -c 'rm x'",
     "echo " + "$(".repeat(1_000),
     "x".repeat(40_000)
@@ -172,7 +183,25 @@ ${b}) y"`,
   (a) => `eval '${a.replaceAll("'", `'\\''`)}'`,
   (a, b) => `# ${b.replace(/\n/g, " ")}\n${a}`,
   (a, b) => `echo '${a.replaceAll("'", "")}' | bash; ${b}`,
-  (a, b) => `aa \${x:-$(${a})} ${b}`
+  (a, b) => `aa \${x:-$(${a})} ${b}`,
+  (a, b) => `aa $((1<<2))\n${a}\n2\n${b}`,
+  (a, b) => `aa $[1<<2]\n${a}\n2\n${b}`,
+  (a, b) => `x[1<<2]=3\n${a}\n2\n${b}`,
+  (a, b) => `x[1 << 2]=3\n${a}\n2\n${b}`,
+  (a, b) => `((1<<2))\n${a}\n2\n${b}`,
+  (a, b) => `aa <<EOF\nEO\\\nF\n${a}\nEOF\n${b}`,
+  (a, b) => `aa <<-EOF\nx\n\tEOF\n${a}; ${b}`,
+  (a, b) => `aa <<A <<'B'\nx\nA\ny\nB\n${a}\n${b}`,
+  (a, b) => `aa \${x:-'}'}; ${a}; aa "'"; ${b}`,
+  (a, b) => `aa "\${x:-"}"}" '; ${a}' ; ${b}`,
+  (a, b) => `function g { ${a}; }; g; ${b}`,
+  (a, b) => `{ ${a} } ; ${b}; }`,
+  (a, b) => `[[ x < y ]] && ${a}; ${b}`,
+  (a, b) => `trap '${a.replaceAll("'", `'\\''`)}' EXIT; ${b}`,
+  (a) => `sudo() { "$@"; }; export -f sudo; command bash -c '${a.replaceAll("'", `'\\''`)}'`,
+  (a, b) => `until ! ${a}; do ${b}; break; done`,
+  (a, b) => `aa $'\\'' ; ${a} # '\n${b}`,
+  (a, b) => `aa \\" ; ${a}; aa \\' ; ${b}`
 ]
 /** Two levels of shapes over simple commands. */
 const linesOf = (command: Arbitrary.Arbitrary<string>, shape: Arbitrary.Arbitrary<Shape>) =>

@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type * as AiError from "effect/ai/AiError"
 import * as Arbitrary from "effect/Arbitrary"
+import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -150,6 +151,28 @@ describe.each(kinds)("failures of kind %s", (kind) => {
       assert.isUndefined(fiber.pollUnsafe())
       yield* TestClock.adjust("1 minutes")
       assert.strictEqual((yield* Fiber.join(fiber)).reason._tag, "NetworkError")
+    })
+  )
+
+  it.effect("a reader that takes its time is not the provider's silence", () =>
+    Effect.gen(function* () {
+      const server = yield* ProviderServer.start
+      const model = yield* openModel(kind, server)
+      const seen = yield* Queue.unbounded<string>()
+      const go = yield* Deferred.make<void>()
+      server.answer({ pieces: Array.from({ length: 5000 }, (_, index) => ({ text: `${index} ` })) })
+      const fiber = yield* streamOf(model, "hi").pipe(
+        Stream.runForEach((part) =>
+          part.type === "text-delta" ? Effect.andThen(Queue.offer(seen, part.delta), Deferred.await(go)) : Effect.void
+        ),
+        Effect.forkChild
+      )
+      const first = yield* Queue.take(seen)
+      yield* TestClock.adjust("1 days")
+      yield* Deferred.succeed(go, undefined)
+      yield* Fiber.join(fiber)
+      const text = first + (yield* Queue.clear(seen)).join("")
+      assert.strictEqual(text, Array.from({ length: 5000 }, (_, index) => `${index} `).join(""))
     })
   )
 

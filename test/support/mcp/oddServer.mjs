@@ -18,7 +18,8 @@ if (has("stubborn")) {
   process.on("SIGTERM", () => {})
   setInterval(() => {}, 1_000)
 }
-const child = has("has-child") ? spawn("sleep", ["600"], { stdio: "ignore" }) : undefined
+// Longer than any test waits for it to be gone, and short enough to be no burden where nobody ends it.
+const child = has("has-child") ? spawn("sleep", ["20"], { stdio: "ignore" }) : undefined
 
 const tools = ["where", "die", "hang", "many", "odd", "fail", "secret", "a.b c"].map((name) => ({
   name,
@@ -60,7 +61,9 @@ const answer = {
 }
 
 const heard = []
-createInterface({ input: process.stdin }).on("line", (line) => {
+const input = createInterface({ input: process.stdin })
+if (!has("stubborn")) input.on("close", () => process.exit(0))
+input.on("line", (line) => {
   const { id, method, params, result } = JSON.parse(line)
   heard.push(method ?? result)
   if (method === "notifications/cancelled") process.stderr.write(`cancelled ${params.requestId}\n`)

@@ -1,7 +1,6 @@
 /** Models of the real provider packages, pointed at a provider on this machine. */
 import type * as LanguageModel from "effect/ai/LanguageModel"
 import type * as Prompt from "effect/ai/Prompt"
-import type * as Response from "effect/ai/Response"
 import * as Tool from "effect/ai/Tool"
 import type * as Toolkit from "effect/ai/Toolkit"
 import type * as Duration from "effect/Duration"
@@ -71,8 +70,6 @@ export const toolkit: Toolkit.WithHandler<{ readonly read: typeof read; readonly
   tools: { read, now },
   handle: () => Effect.die("the test runs its tools itself")
 }
-
-export type Part = Response.StreamPart<Record<string, Tool.Any>, "deferred">
 
 export const streamOf = (model: LanguageModel.LanguageModel, prompt: Prompt.RawInput) =>
   model.streamText({ prompt, toolkit, disableToolCallResolution: true, toolCallValidation: "deferred" })

@@ -6,6 +6,7 @@ import * as RpcGroup from "effect/rpc/RpcGroup"
 import * as Agent from "./AgentMethods.ts"
 import * as Client from "./ClientMethods.ts"
 
+/** What a client asks of an agent. */
 export const AgentRequests = RpcGroup.make(
   Agent.Initialize,
   Agent.Authenticate,
@@ -21,8 +22,10 @@ export const AgentRequests = RpcGroup.make(
   Agent.Prompt
 )
 
+/** What a client tells an agent. */
 export const AgentNotifications = RpcGroup.make(Agent.Cancel)
 
+/** What an agent asks of a client. */
 export const ClientRequests = RpcGroup.make(
   Client.RequestPermission,
   Client.ReadTextFile,
@@ -35,4 +38,5 @@ export const ClientRequests = RpcGroup.make(
   Client.CreateElicitation
 )
 
+/** What an agent tells a client. */
 export const ClientNotifications = RpcGroup.make(Client.SessionUpdate, Client.CompleteElicitation)

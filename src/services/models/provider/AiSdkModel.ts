@@ -62,14 +62,18 @@ const openStream = Effect.fnUntraced(function* (
   const signal = yield* Effect.abortSignal
   const mapper = ModelParts.make(provider)
   let heardAt = clock.currentTimeMillisUnsafe()
-  http.observe(signal, () => {
+  let reading = true
+  const hear = (): void => {
     heardAt = clock.currentTimeMillisUnsafe()
-  })
+  }
+  http.observe(signal, hear)
 
   const failed = (error: unknown): AiError.AiError =>
     ProviderFailure.fromUnknown(error, failure, clock.currentTimeMillisUnsafe())
 
   const silence: Effect.Effect<never, AiError.AiError> = Effect.suspend(() => {
+    // While nobody takes the parts, nothing is read: that is not the provider's silence.
+    if (!reading) hear()
     const left = heardAt + Duration.toMillis(idleTimeout) - clock.currentTimeMillisUnsafe()
     if (left > 0) return Effect.andThen(Effect.sleep(left), silence)
     const words = `the provider sent nothing for ${Duration.format(idleTimeout)}`
@@ -81,17 +85,17 @@ const openStream = Effect.fnUntraced(function* (
     Effect.callback((resume) => {
       const fail = (error: AiError.AiError) => resume(Effect.fail(error))
       const next = (): void => {
-        reader.read().then(
-          ({ done, value }) => {
+        reader
+          .read()
+          .then(({ done, value }) => {
             const mapped = done ? mapper.end() : mapper.accept(value)
             if (Result.isFailure(mapped)) {
               return fail(brokenError(mapped.failure, failure, clock.currentTimeMillisUnsafe()))
             }
             const rest = Queue.offerAllUnsafe(parts, mapped.success)
             return done || rest.length > 0 ? resume(Effect.succeed(rest)) : next()
-          },
-          (error: unknown) => fail(failed(error))
-        )
+          })
+          .catch((error: unknown) => fail(failed(error)))
       }
       next()
     })
@@ -113,7 +117,10 @@ const openStream = Effect.fnUntraced(function* (
     const reader = stream.getReader()
     let rest = yield* readAhead(reader)
     while (rest.length > 0) {
+      reading = false
       yield* Queue.offerAll(parts, rest)
+      reading = true
+      hear()
       rest = yield* readAhead(reader)
     }
     yield* Queue.end(parts)

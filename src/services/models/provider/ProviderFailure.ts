@@ -178,7 +178,9 @@ const chainOf = (error: unknown): ReadonlyArray<unknown> => {
 }
 
 const networkWords = (chain: ReadonlyArray<unknown>): string | undefined => {
-  const broken = chain.findLast((cause) => NETWORK_CODE.test(text(field(cause, "code")) ?? ""))
+  const broken = chain.findLast(
+    (cause) => cause instanceof Error && NETWORK_CODE.test(text(field(cause, "code")) ?? "")
+  )
   if (broken === undefined) return undefined
   return text(field(broken, "message")) ?? text(field(broken, "code"))
 }

@@ -34,6 +34,7 @@ const Positive = Schema.Int.check(Schema.isGreaterThan(0))
 
 const sorts = ["text", "thought", "tool", "delayMs", "error", "finish", "hang", "echo"] as const
 
+/** One thing that a model does; see the head of this module for what each key means. */
 export const ScriptPart = Schema.Struct({
   text: Schema.optionalKey(Schema.String),
   thought: Schema.optionalKey(Schema.String),
@@ -68,6 +69,7 @@ export const ScriptUsage = Schema.Struct({
   cached: Schema.optionalKey(Count)
 })
 
+/** What a model does in one request. */
 export const ScriptStep = Schema.Struct({
   when: Schema.optionalKey(Schema.String),
   again: Schema.optionalKey(Schema.Boolean),
@@ -76,6 +78,7 @@ export const ScriptStep = Schema.Struct({
 })
 export type ScriptStep = typeof ScriptStep.Type
 
+/** Steps, from which each request takes one. */
 export const Script = Schema.Struct({ steps: Schema.Array(ScriptStep) })
 export type Script = typeof Script.Type
 

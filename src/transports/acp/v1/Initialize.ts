@@ -36,7 +36,11 @@ export const describe = (
   authMethods: description.authMethods
     .filter(({ terminal }) => terminal === undefined || capabilities.terminalAuth)
     .map(authMethod),
-  agentInfo: { name: "super-pi", title: "Super-Pi", version: parties.agentVersion },
+  agentInfo: {
+    name: parties.agentName ?? "super-pi",
+    title: parties.agentName ?? "Super-Pi",
+    version: parties.agentVersion
+  },
   _meta: {
     superPi: { harnesses: description.harnesses.map((harness) => describeHarness(harness, parties.ceiling)) }
   }

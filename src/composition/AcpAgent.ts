@@ -1,0 +1,99 @@
+/**
+ * The agent for applications that embed it. Every service it is made of can be replaced, and nothing that belongs to the
+ * person at the machine is read: no configuration, no key, no environment but the one that commands inherit.
+ *
+ * What is provided nearest to `layer` wins, so a replacement stands before `defaults`:
+ *
+ * ```ts
+ * const agent = AcpAgent.layer.pipe(
+ *   Layer.provide([Models.fromLanguageModel(info).pipe(Layer.provide(MyModel)), MyPermissionBroker]),
+ *   Layer.provide(AcpAgent.defaults),
+ *   Layer.provide(AcpAgent.settings({ home: "/var/lib/house-bot" }))
+ * )
+ * ```
+ */
+import * as NodeChildProcessSpawner from "@effect/platform-node/NodeChildProcessSpawner"
+import type { SecureRandom } from "effect/crypto/SecureRandom"
+import * as Effect from "effect/Effect"
+import type * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import type * as Path from "effect/Path"
+import type { ChildProcessSpawner } from "effect/process/ChildProcessSpawner"
+import { version } from "../domain/Version.ts"
+import type { Agent } from "../services/Agent.ts"
+import * as AgentLive from "../services/AgentLive.ts"
+import { Auth } from "../services/Auth.ts"
+import type { ClientFS } from "../services/ClientFS.ts"
+import * as ClientFSLocal from "../services/files/ClientFSLocal.ts"
+import { McpManager } from "../services/McpManager.ts"
+import type { Models } from "../services/Models.ts"
+import { PermissionBroker } from "../services/PermissionBroker.ts"
+import type { SandboxRunner } from "../services/SandboxRunner.ts"
+import * as SandboxRunnerLocal from "../services/sandbox/SandboxRunnerLocal.ts"
+import * as Sessions from "../services/Sessions.ts"
+import type { SessionStore } from "../services/SessionStore.ts"
+import { Settings, type SettingsValue } from "../services/Settings.ts"
+import type { Tools } from "../services/Tools.ts"
+import * as BuiltInTools from "../services/tools/BuiltInTools.ts"
+import * as TurnLoop from "../services/turn/TurnLoop.ts"
+import * as Connection from "../transports/acp/Connection.ts"
+import { Frames } from "../transports/Frames.ts"
+import { platform as ownPlatform } from "./Process.ts"
+import * as Store from "./Store.ts"
+
+/** The services that decide what the agent may do and where it keeps things. */
+export type Capabilities = Auth | ClientFS | McpManager | PermissionBroker | SandboxRunner | SessionStore
+
+/** What they stand on: files, paths, randomness and processes of this machine. */
+export type Platform = ChildProcessSpawner | FileSystem.FileSystem | Path.Path | SecureRandom
+
+/** The agent without tools: for an application that gives its model none but its own. */
+export const layerWithoutTools: Layer.Layer<
+  Agent,
+  never,
+  Auth | McpManager | Models | PermissionBroker | SessionStore | Settings | Tools | Platform
+> = AgentLive.layer.pipe(Layer.provide(Sessions.layer), Layer.provide(TurnLoop.layer))
+
+/** The agent with its built-in tools, which work through `ClientFS` and `SandboxRunner` whichever those are. */
+export const layer: Layer.Layer<Agent, never, Capabilities | Models | Settings | Platform> = Layer.provide(
+  layerWithoutTools,
+  Layer.unwrap(Effect.sync(() => BuiltInTools.layer(process.env)))
+)
+
+/** Files, paths, randomness and processes of this machine. */
+export const platform: Layer.Layer<Platform> = Layer.provideMerge(NodeChildProcessSpawner.layer, ownPlatform)
+
+/**
+ * What the program uses for each capability, except that everyone may open a session: sign-in is the application's.
+ * Sessions are kept in `sessions.db` of the settings' home. Building it touches no file and starts no process.
+ */
+export const defaults: Layer.Layer<Capabilities | Platform, never, Settings> = Layer.unwrap(
+  Effect.sync(() =>
+    Layer.mergeAll(
+      Auth.layerOpen,
+      ClientFSLocal.layer,
+      McpManager.layer(process.env),
+      PermissionBroker.layer,
+      SandboxRunnerLocal.layer(process.env),
+      Store.layer
+    )
+  )
+).pipe(Layer.provideMerge(platform))
+
+/**
+ * Settings as plain values. `home` is the absolute path of a folder for sessions and for output that was too long; it is
+ * made when it is needed. Everything else has the default of the configuration file. To use the person's own
+ * configuration instead, provide `Settings.layer` and `AcpAgent.platform`.
+ */
+export const settings = (values: Partial<SettingsValue> & { readonly home: string }): Layer.Layer<Settings> =>
+  Settings.layerTest(values)
+
+/** How a connection is served. Default of `version`: that of this package. */
+export type ServeOptions = Partial<Connection.ConnectionOptions>
+
+/**
+ * Serves one connection over the `Frames` of the environment until its input ends or its output breaks; then what it
+ * started has ended too. Interruption ends it in the same way. Any number of connections may share one agent.
+ */
+export const serve = (options: ServeOptions = {}): Effect.Effect<void, never, Agent | Frames> =>
+  Frames.use((frames) => Connection.serve(frames, { version, ...options }))

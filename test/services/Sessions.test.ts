@@ -1,0 +1,378 @@
+/** The life of sessions in the process and in the store. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import * as TestClock from "effect/testing/TestClock"
+import { text } from "../../src/domain/Content.ts"
+import { SessionId } from "../../src/domain/Ids.ts"
+import type { Entry } from "../../src/domain/Session.ts"
+import { SessionStore } from "../../src/services/SessionStore.ts"
+import type { ScriptStep } from "../../src/services/models/script/Script.ts"
+import { agentLayer, connect, place } from "../support/agents.ts"
+import { completed, type FakeTool } from "../support/fakeTools.ts"
+import { countingFibers } from "../support/fibers.ts"
+import { delta, recordOf } from "../support/logs.ts"
+import { nothingAsked, spoken } from "../support/models.ts"
+import { fakeServers, server } from "../support/servers.ts"
+import { flakyStore, sharedStore } from "../support/stores.ts"
+import { makeFolder, write as writeFile } from "../support/toolbox.ts"
+import { platform } from "../support/turns.ts"
+
+const fork = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.forkChild(effect, { startImmediately: true })
+
+const script: ReadonlyArray<ScriptStep> = [
+  { when: "hang", again: true, parts: [{ text: "Well" }, { hang: true }] },
+  { when: "write", again: true, parts: [{ tool: { name: "write", input: {} } }] },
+  { when: "read", again: true, parts: [{ tool: { name: "read", input: {} } }] },
+  { again: true, parts: [{ text: "Fine: " }, { echo: true }] }
+]
+
+const write: FakeTool = {
+  access: { _tag: "Edit", paths: ["/a"], outside: [] },
+  run: () => Effect.succeed(completed("written"))
+}
+
+const entriesOf = (store: SessionStore["Service"], id: SessionId) => Stream.runCollect(store.entries(id))
+
+describe("what was answered", () => {
+  it.effect("is in the store", () =>
+    Effect.gen(function* () {
+      const { open } = yield* connect()
+      const { id, say } = yield* open
+      const store = yield* SessionStore
+      yield* say("Hi")
+      const entries = yield* entriesOf(store, id)
+      assert.deepStrictEqual(
+        entries.map(({ _tag }) => _tag),
+        [
+          "Configured",
+          "TurnStarted",
+          "UserMessage",
+          "ContextAppended",
+          "TextDelta",
+          "UsageUpdated",
+          "ContextAppended",
+          "InfoUpdated",
+          "TurnEnded"
+        ]
+      )
+      assert.deepInclude(entries.at(-1), { outcome: { stopReason: "end_turn", usage: { inputTokens: 100, outputTokens: 10, thoughtTokens: 0, cachedReadTokens: 0, cachedWriteTokens: 0 } } })
+    }).pipe(Effect.provide(agentLayer({ script })))
+  )
+
+  it.effect("names the session after the first prompt, and moves its time with each", () =>
+    Effect.gen(function* () {
+      const { events, listSessions, open } = yield* connect()
+      const { say } = yield* open
+      yield* say("First things first")
+      yield* TestClock.adjust("1 hour")
+      yield* say("Second")
+      assert.deepStrictEqual(
+        events.flatMap(([, event]) => (event._tag === "InfoUpdated" ? [event] : [])),
+        [
+          { _tag: "InfoUpdated", title: "First things first", updatedAt: "1970-01-01T00:00:00.000Z" },
+          { _tag: "InfoUpdated", updatedAt: "1970-01-01T01:00:00.000Z" }
+        ]
+      )
+      const { sessions } = yield* listSessions({})
+      assert.deepInclude(sessions[0], { title: "First things first", updatedAt: "1970-01-01T01:00:00.000Z" })
+    }).pipe(Effect.provide(agentLayer({ script })))
+  )
+})
+
+describe("a session whose process was killed", () => {
+  const torn: ReadonlyArray<Entry> = [
+    { _tag: "TurnStarted" },
+    { _tag: "UserMessage", messageId: "u" as never, content: [text("Do it")] },
+    { _tag: "ContextAppended", messages: [{ role: "user", content: [{ type: "text", text: "Do it" }] }] },
+    {
+      _tag: "ContextAppended",
+      messages: [
+        {
+          role: "assistant",
+          content: [{ type: "tool-call", id: "c", name: "read", params: {}, providerExecuted: false }]
+        }
+      ]
+    },
+    {
+      _tag: "ToolCallStarted",
+      call: { id: "c" as never, name: "read", title: "Read", kind: "read", status: "pending", locations: [], content: [] }
+    },
+    delta("Half an ans")
+  ]
+
+  it.effect("loads with its calls closed, and the model knows what it had said", () =>
+    Effect.gen(function* () {
+      const asked = nothingAsked()
+      const { layer, store } = yield* sharedStore
+      const record = recordOf("torn", { cwd: "/" })
+      yield* store.create(record, torn)
+      yield* Effect.gen(function* () {
+        const { loadSession, prompt, told } = yield* connect()
+        yield* loadSession(record.id, place(), {})
+        assert.deepStrictEqual(told(record.id).slice(0, 3), ["UserMessage", "start read", "text Half an ans"])
+        assert.match(told(record.id)[3] ?? "", /^failed The agent stopped before/)
+        yield* prompt(record.id, [text("Go on")])
+        assert.deepStrictEqual(
+          spoken(asked.prompts.at(-1) ?? []).map((line) => line.replace(/ This call was.*/, "")),
+          ["user Do it", "call read {}", "failed read", "assistant Half an ans", "user Go on"]
+        )
+      }).pipe(Effect.scoped, Effect.provide(agentLayer({ script, store: layer, asked })))
+    })
+  )
+
+  it.effect("is repaired once", () =>
+    Effect.gen(function* () {
+      const { layer, store } = yield* sharedStore
+      const record = recordOf("torn", { cwd: "/" })
+      yield* store.create(record, torn)
+      const load = Effect.gen(function* () {
+        const { loadSession } = yield* connect()
+        yield* loadSession(record.id, place(), {})
+      }).pipe(Effect.scoped, Effect.provide(Layer.fresh(agentLayer({ script, store: layer }))))
+      yield* load
+      const repaired = yield* entriesOf(store, record.id)
+      assert.strictEqual(repaired.at(-1)?._tag, "TurnEnded")
+      yield* load
+      assert.deepStrictEqual(yield* entriesOf(store, record.id), repaired)
+    })
+  )
+})
+
+describe("a store that fails", () => {
+  it.effect("fails the prompts of its session, each with a clear error, until it works again", () =>
+    Effect.gen(function* () {
+      const { control, layer, store } = yield* flakyStore
+      yield* Effect.gen(function* () {
+        const { open } = yield* connect()
+        const one = yield* open
+        const two = yield* open
+        control.fails = (id) => id === one.id
+        const failure = yield* Effect.flip(one.say("One"))
+        assert.strictEqual(failure._tag, "StoreFailed")
+        assert.include(failure.message, "The disk is full")
+        assert.include(one.told(), "text Fine: One")
+        assert.strictEqual((yield* two.say("Two")).stopReason, "end_turn")
+        control.fails = () => false
+        assert.strictEqual((yield* one.say("Three")).stopReason, "end_turn")
+        const said = (yield* entriesOf(store, one.id)).flatMap((entry) => (entry._tag === "TextDelta" ? [entry.text] : []))
+        assert.deepStrictEqual(said, ["Fine: One", "Fine: Three"])
+      }).pipe(Effect.scoped, Effect.provide(agentLayer({ script, store: layer })))
+    })
+  )
+
+  it.effect("does not keep a cancel from being confirmed", () =>
+    Effect.gen(function* () {
+      const { control, layer } = yield* flakyStore
+      yield* Effect.gen(function* () {
+        const { open, untilSaid } = yield* connect()
+        const { cancel, say } = yield* open
+        control.fails = () => true
+        const prompt = yield* fork(say("hang"))
+        yield* untilSaid("Well")
+        yield* cancel
+        assert.strictEqual((yield* Fiber.join(prompt)).stopReason, "cancelled")
+        control.fails = () => false
+      }).pipe(Effect.scoped, Effect.provide(agentLayer({ script, store: layer })))
+    })
+  )
+
+  it.effect("because another process wrote the session says so, and the other one goes on", () =>
+    Effect.gen(function* () {
+      const { layer } = yield* sharedStore
+      const process = (use: Effect.Effect<void, unknown, Effect.Services<ReturnType<typeof connect>>>) =>
+        use.pipe(Effect.scoped, Effect.provide(Layer.fresh(agentLayer({ script, store: layer }))))
+      yield* process(
+        Effect.gen(function* () {
+          const one = yield* connect()
+          const { id, say } = yield* one.open
+          yield* say("One")
+          yield* process(
+            Effect.gen(function* () {
+              const two = yield* connect()
+              yield* two.loadSession(id, place(), {})
+              yield* say("Two")
+              const failure = yield* Effect.flip(two.prompt(id, [text("Three")]))
+              assert.deepInclude(failure, { _tag: "StoreFailed", reason: "conflict" })
+            })
+          )
+          assert.strictEqual((yield* say("Four")).stopReason, "end_turn")
+        })
+      )
+    })
+  )
+})
+
+describe("deleting", () => {
+  it.effect("ends what runs, and removes the session and its folder", () =>
+    Effect.gen(function* () {
+      const { base } = yield* makeFolder
+      const fileSystem = yield* FileSystem.FileSystem
+      yield* Effect.gen(function* () {
+        const { deleteSession, listSessions, loadSession, open, untilSaid } = yield* connect()
+        const { id, say } = yield* open
+        yield* say("One")
+        yield* fileSystem.makeDirectory(`${base}/sessions/${id}`, { recursive: true })
+        yield* writeFile(`${base}/sessions/${id}/output`, "x")
+        const prompt = yield* fork(say("hang"))
+        yield* untilSaid("Well")
+        yield* deleteSession(id)
+        assert.strictEqual((yield* Fiber.join(prompt)).stopReason, "cancelled")
+        assert.isFalse(yield* fileSystem.exists(`${base}/sessions/${id}`))
+        assert.deepStrictEqual((yield* listSessions({})).sessions, [])
+        assert.strictEqual((yield* Effect.flip(loadSession(id, place(), {})))._tag, "SessionNotFound")
+        yield* deleteSession(id)
+        yield* deleteSession(SessionId.make("nobody"))
+      }).pipe(Effect.scoped, Effect.provide(agentLayer({ script, settings: { home: base } })))
+    }).pipe(Effect.provide(platform))
+  )
+})
+
+describe("opening", () => {
+  it.effect("of one session many times at once brings it to life once", () =>
+    Effect.gen(function* () {
+      const { store } = yield* sharedStore
+      let opened = 0
+      const layer = Layer.succeed(SessionStore, {
+        ...store,
+        record: (id) =>
+          Effect.tap(store.record(id), () =>
+            Effect.sync(() => {
+              opened += 1
+            })
+          )
+      })
+      yield* Effect.gen(function* () {
+        const { closeSession, loadSession, open, prompt, told } = yield* connect()
+        const { id, say } = yield* open
+        yield* say("One")
+        yield* closeSession(id)
+        const from = told(id).length
+        yield* Effect.forEach(Array.from({ length: 20 }), () => loadSession(id, place(), {}), { concurrency: "unbounded" })
+        assert.strictEqual(opened, 1)
+        assert.lengthOf(told(id), from + 20 * 5)
+        yield* prompt(id, [text("Two")])
+        assert.lengthOf(told(id), from + 20 * 5 + 3)
+      }).pipe(Effect.scoped, Effect.provide(agentLayer({ script, store: layer })))
+    })
+  )
+
+  it.effect("of a session that is being closed waits for its end", () =>
+    Effect.gen(function* () {
+      const stopping = yield* Deferred.make<void>()
+      const stopped = yield* Deferred.make<void>()
+      const read: FakeTool = {
+        run: () =>
+          Effect.onInterrupt(Effect.never, () => Effect.andThen(Deferred.succeed(stopping, undefined), Deferred.await(stopped)))
+      }
+      yield* Effect.gen(function* () {
+        const { closeSession, loadSession, open, prompt, until } = yield* connect()
+        const { id, say, told } = yield* open
+        const reading = yield* fork(say("read"))
+        yield* until(() => told().includes("in_progress"))
+        const closing = yield* fork(closeSession(id))
+        yield* Deferred.await(stopping)
+        const loading = yield* fork(loadSession(id, place(), {}))
+        yield* Effect.yieldNow
+        assert.isUndefined(loading.pollUnsafe())
+        yield* Deferred.succeed(stopped, undefined)
+        assert.strictEqual((yield* Fiber.join(reading)).stopReason, "cancelled")
+        yield* Fiber.join(closing)
+        yield* Fiber.join(loading)
+        assert.strictEqual((yield* prompt(id, [text("Two")])).stopReason, "end_turn")
+      }).pipe(Effect.scoped, Effect.provide(agentLayer({ script, tools: { read } })))
+    })
+  )
+})
+
+describe("the end of a connection", () => {
+  /** Sessions at work in every way there is. */
+  const busy = Effect.gen(function* () {
+    const { newSession, open, prompt, questions, told, until, untilSaid } = yield* connect()
+    const outcomes: Array<string> = []
+    const start = (id: SessionId, words: string) =>
+      fork(Effect.onExit(prompt(id, [text(words)]), (exit) => Effect.sync(() => outcomes.push(Exit.isSuccess(exit) ? exit.value.stopReason : "interrupted"))))
+    const hanging = yield* open
+    yield* start(hanging.id, "hang")
+    yield* start(hanging.id, "waits")
+    yield* untilSaid("Well")
+    const asking = yield* open
+    yield* start(asking.id, "write")
+    yield* until(() => questions.length === 1)
+    const reading = yield* newSession(place({ mcpServers: [server("one")] }), {})
+    yield* start(reading.sessionId, "read")
+    yield* until(() => told(reading.sessionId).includes("in_progress"))
+    const connecting = yield* newSession(place({ mcpServers: [server("slow")] }), {})
+    yield* start(connecting.sessionId, "Hi")
+    yield* open
+    return { outcomes, questions }
+  })
+
+  it.effect("cancels what runs and what waits, and leaves nothing alive", () =>
+    countingFibers((live) =>
+      Effect.gen(function* () {
+        const asked = nothingAsked()
+        const { alive, layer } = fakeServers()
+        let reading = 0
+        const read: FakeTool = {
+          run: () =>
+            Effect.ensuring(
+              Effect.suspend(() => {
+                reading += 1
+                return Effect.never
+              }),
+              Effect.sync(() => {
+                reading -= 1
+              })
+            )
+        }
+        yield* Effect.gen(function* () {
+          const { open } = yield* connect()
+          const { say } = yield* open
+          yield* say("opens the store and loads what is loaded once")
+          const before = live()
+          const scope = yield* Scope.make()
+          const { outcomes, questions } = yield* Scope.provide(busy, scope)
+          assert.isAbove(live(), before + 5)
+          assert.deepStrictEqual([asked.open, reading, alive], [1, 1, ["one"]])
+          yield* Scope.close(scope, Exit.void)
+          assert.deepStrictEqual(outcomes.toSorted(), ["cancelled", "cancelled", "cancelled", "cancelled", "cancelled"])
+          assert.isTrue(questions[0]?.withdrawn)
+          assert.deepStrictEqual([asked.open, reading, alive], [0, 0, []])
+          yield* TestClock.adjust("1 minute")
+          assert.strictEqual(live(), before)
+          // And the others do not notice.
+          assert.strictEqual((yield* say("Still there?")).stopReason, "end_turn")
+        }).pipe(Effect.scoped, Effect.provide(agentLayer({ script, tools: { read, write }, mcp: layer, asked })))
+      })
+    )
+  )
+
+  it.effect("by the end of the agent does so too", () =>
+    countingFibers((live) =>
+      Effect.gen(function* () {
+        const asked = nothingAsked()
+        const { alive, layer } = fakeServers()
+        const before = live()
+        const read: FakeTool = { run: () => Effect.never }
+        const process = yield* Scope.make()
+        const context = yield* Layer.buildWithScope(agentLayer({ script, tools: { read, write }, mcp: layer, asked }), process)
+        const connection = yield* Scope.make()
+        yield* Effect.provideContext(Scope.provide(busy, connection), context)
+        assert.isTrue(Context.isContext(context))
+        yield* Scope.close(process, Exit.void)
+        yield* Scope.close(connection, Exit.void)
+        yield* TestClock.adjust("1 minute")
+        assert.deepStrictEqual([asked.open, alive], [0, []])
+        assert.strictEqual(live(), before)
+      })
+    )
+  )
+})

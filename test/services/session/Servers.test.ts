@@ -1,0 +1,148 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as TestClock from "effect/testing/TestClock"
+import { text } from "../../../src/domain/Content.ts"
+import { agentLayer, connect, place } from "../../support/agents.ts"
+import { makeEditor } from "../../support/editor.ts"
+import { nothingAsked } from "../../support/models.ts"
+import { fakeServers, server } from "../../support/servers.ts"
+
+const script = [{ again: true, parts: [{ text: "Fine." }] }]
+
+const using = Effect.fnUntraced(function* (names: ReadonlyArray<string>, harness?: string, fake = makeEditor({ notices: true })) {
+  const connection = yield* connect(fake)
+  const mcpServers = names.map(server)
+  const { sessionId: id } = yield* connection.newSession(place({ mcpServers }), harness === undefined ? {} : { harness })
+  return { ...connection, id, say: (words: string) => connection.prompt(id, [text(words)]) }
+})
+
+describe("the servers of a session", () => {
+  it.effect("give it their tools, and end with it", () =>
+    Effect.gen(function* () {
+      const asked = nothingAsked()
+      const { alive, layer } = fakeServers()
+      yield* Effect.gen(function* () {
+        const { closeSession, id, say } = yield* using(["one", "two"])
+        yield* say("Hi")
+        assert.deepStrictEqual(asked.tools, ["mcp__one__echo", "mcp__two__echo"])
+        assert.deepStrictEqual(alive, ["one", "two"])
+        yield* closeSession(id)
+        assert.deepStrictEqual(alive, [])
+      }).pipe(Effect.provide(agentLayer({ script, mcp: layer, asked })))
+    })
+  )
+
+  it.effect("are replaced by those of a load, and not shared with other sessions", () =>
+    Effect.gen(function* () {
+      const asked = nothingAsked()
+      const { alive, layer } = fakeServers()
+      yield* Effect.gen(function* () {
+        const { deleteSession, id, loadSession, newSession, prompt, say } = yield* using(["one", "two"])
+        yield* say("Hi")
+        yield* loadSession(id, place({ mcpServers: [server("three")] }), {})
+        yield* say("Hi")
+        assert.deepStrictEqual(asked.tools, ["mcp__three__echo"])
+        assert.deepStrictEqual(alive, ["three"])
+        const { sessionId } = yield* newSession(place(), {})
+        yield* prompt(sessionId, [text("Hi")])
+        assert.deepStrictEqual(asked.tools, [])
+        yield* loadSession(id, place(), {})
+        assert.deepStrictEqual(alive, [])
+        yield* loadSession(id, place({ mcpServers: [server("four")] }), {})
+        yield* say("Hi")
+        assert.deepStrictEqual(alive, ["four"])
+        yield* deleteSession(id)
+        assert.deepStrictEqual(alive, [])
+      }).pipe(Effect.provide(agentLayer({ script, mcp: layer, asked })))
+    })
+  )
+
+  it.effect("leave nothing behind when opening the session fails", () =>
+    Effect.gen(function* () {
+      const { alive, layer, started } = fakeServers()
+      yield* Effect.gen(function* () {
+        const { closeSession, id, loadSession, say } = yield* using([])
+        yield* say("Hi")
+        yield* closeSession(id)
+        const stuck = makeEditor()
+        const telling = yield* Deferred.make<void>()
+        const emit = () => Effect.andThen(Deferred.succeed(telling, undefined), Effect.never)
+        const { loadSession: load } = yield* connect({ ...stuck, editor: { ...stuck.editor, emit } })
+        const loading = yield* Effect.forkChild(load(id, place({ mcpServers: [server("one")] }), {}))
+        yield* Effect.andThen(Deferred.await(telling), started)
+        assert.deepStrictEqual(alive, ["one"])
+        yield* Fiber.interrupt(loading)
+        assert.deepStrictEqual(alive, [])
+        yield* loadSession(id, place({ mcpServers: [server("two")] }), {})
+      }).pipe(Effect.scoped, Effect.provide(agentLayer({ script, mcp: layer })))
+      assert.deepStrictEqual(alive, [])
+    })
+  )
+
+  it.effect("that are dead are told once, and harm nobody", () =>
+    Effect.gen(function* () {
+      const asked = nothingAsked()
+      yield* Effect.gen(function* () {
+        const { id, say, told } = yield* using(["dead", "one"])
+        assert.strictEqual((yield* say("Hi")).stopReason, "end_turn")
+        assert.deepStrictEqual(asked.tools, ["mcp__one__echo"])
+        yield* say("Hi")
+        assert.deepStrictEqual(
+          told(id).filter((line) => line.startsWith("notice") || line.startsWith("text")),
+          ["notice The MCP server dead is not available", "text Fine.", "text Fine."]
+        )
+      }).pipe(Effect.provide(agentLayer({ script, mcp: fakeServers().layer, asked })))
+    })
+  )
+
+  it.effect("that are dead are told as a thought to an editor that knows no notices", () =>
+    Effect.gen(function* () {
+      const { id, say, told } = yield* using(["dead"], undefined, makeEditor())
+      yield* say("Hi")
+      assert.strictEqual(told(id)[0], "thought The MCP server dead is not available: It ended")
+    }).pipe(Effect.provide(agentLayer({ script, mcp: fakeServers().layer })))
+  )
+
+  it.effect("are not used by a harness that takes none, and that is told", () =>
+    Effect.gen(function* () {
+      const asked = nothingAsked()
+      const { alive, layer } = fakeServers()
+      yield* Effect.gen(function* () {
+        const { id, say, told } = yield* using(["one"], "super-pi-planner")
+        yield* say("Hi")
+        assert.deepStrictEqual([asked.tools, alive], [[], []])
+        assert.strictEqual(told(id)[0], "notice MCP servers are not used")
+      }).pipe(Effect.provide(agentLayer({ script, mcp: layer, asked })))
+    })
+  )
+
+  it.effect("keep nobody waiting but the first prompt, and a cancel ends that", () =>
+    Effect.gen(function* () {
+      const asked = nothingAsked()
+      yield* Effect.gen(function* () {
+        const { cancel, id, loadSession, say } = yield* using(["slow"])
+        const prompt = yield* Effect.forkChild(say("Hi"), { startImmediately: true })
+        yield* TestClock.adjust("1 minute")
+        assert.lengthOf(asked.prompts, 0)
+        yield* cancel(id)
+        assert.strictEqual((yield* Fiber.join(prompt)).stopReason, "cancelled")
+        // One that waits for servers that are replaced waits for the new ones.
+        const next = yield* Effect.forkChild(say("Hi"), { startImmediately: true })
+        yield* loadSession(id, place({ mcpServers: [server("one")] }), {})
+        assert.strictEqual((yield* Fiber.join(next)).stopReason, "end_turn")
+        assert.deepStrictEqual(asked.tools, ["mcp__one__echo"])
+      }).pipe(Effect.provide(agentLayer({ script, mcp: fakeServers().layer, asked })))
+    })
+  )
+
+  it.effect("whose connector dies are told as missing, without the reason", () =>
+    Effect.gen(function* () {
+      const { id, say, told } = yield* using(["broken"])
+      assert.strictEqual((yield* say("Hi")).stopReason, "end_turn")
+      assert.strictEqual(told(id)[0], "notice MCP servers are not available")
+      assert.notInclude(told(id).join(), "secret detail")
+    }).pipe(Effect.provide(agentLayer({ script, mcp: fakeServers().layer })))
+  )
+})

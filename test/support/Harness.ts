@@ -1,0 +1,319 @@
+/**
+ * Conformance tests over any transport. A group shares one agent and its connection; a test that needs an agent of its
+ * own stands alone. Every line that an agent writes is judged, and a test fails for it whatever else it looks at.
+ */
+import type {
+  ClientCapabilities,
+  ClientRequestMethod,
+  ContentBlock,
+  NewSessionRequest,
+  PromptResponse,
+  RequestError,
+  SessionConfigOption,
+  SessionModeState,
+  SessionUpdate
+} from "@agentclientprotocol/sdk"
+import { assert, describe, it, layer } from "@effect/vitest"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Scope from "effect/Scope"
+import { realpathSync } from "node:fs"
+import { join } from "node:path"
+import type { ScriptPart, ScriptStep } from "../../src/services/models/script/Script.ts"
+import * as Client from "./Client.ts"
+import * as Program from "./Program.ts"
+import { hold, rowsOf } from "./Rows.ts"
+import { at } from "./Schema.ts"
+import type { AgentOptions, Transport } from "./Transports.ts"
+
+export type Version = 1
+
+type Kind = SessionUpdate["sessionUpdate"]
+export type Update<K extends Kind = Kind> = Extract<SessionUpdate, { readonly sessionUpdate: K }>
+
+/** A prompt that has been sent. */
+export interface Turn extends Client.Asked<PromptResponse> {
+  /** Waits for an update that came after the prompt. */
+  readonly told: <K extends Kind>(kind: K, fits?: (update: Update<K>) => boolean) => Effect.Effect<Update<K>>
+  /** The updates so far, of this turn only. */
+  readonly updates: () => ReadonlyArray<SessionUpdate>
+  /** All text of the agent so far. */
+  readonly text: () => string
+}
+
+export interface Session {
+  readonly id: string
+  readonly cwd: string
+  readonly modes: SessionModeState | undefined
+  readonly options: ReadonlyArray<SessionConfigOption>
+  readonly prompt: (prompt?: string | ReadonlyArray<ContentBlock>, meta?: object) => Effect.Effect<Turn>
+  /** Prompts and waits for the answer. */
+  readonly run: (
+    prompt?: string | ReadonlyArray<ContentBlock>
+  ) => Effect.Effect<Turn & { readonly response: PromptResponse }, RequestError>
+  readonly cancel: Effect.Effect<void>
+  readonly told: Turn["told"]
+  readonly updates: (since?: number, until?: number) => ReadonlyArray<SessionUpdate>
+  /** Waits for a request of the agent for this session. */
+  readonly asked: <M extends ClientRequestMethod>(method: M) => Effect.Effect<Client.Question<M>>
+  readonly setMode: (modeId: string) => Effect.Effect<unknown, RequestError>
+}
+
+export interface Test {
+  readonly client: Client.Client
+  /** A folder of this test's own, and the place of its sessions. */
+  readonly folder: string
+  /** The home folder of the agent. */
+  readonly home: string
+  /** Makes a session, which is closed at the end of the test. */
+  readonly open: (request?: Partial<NewSessionRequest>) => Effect.Effect<Session, RequestError, Scope.Scope>
+  /** A session that was opened in another way. */
+  readonly session: (id: string, opened?: object) => Session
+  /** A text that this test's steps of the script answer. */
+  readonly text: (words: string) => ContentBlock
+  /** Another agent with the same home, for tests that stand alone; `environment` adds to that of the first. */
+  readonly restart: (environment?: Readonly<Record<string, string>>) => Effect.Effect<Test, RequestError>
+}
+
+interface Setup {
+  readonly steps?: ReadonlyArray<ScriptStep>
+}
+
+type Body<E> = (test: Test) => Effect.Effect<void, E, Scope.Scope>
+
+/** Registers a test, whose name begins with the rows that it holds. */
+export type Row = <E>(name: string, setup: Setup, body: Body<E>) => void
+
+export interface GroupOptions extends Pick<AgentOptions, "config" | "environment"> {
+  readonly capabilities?: ClientCapabilities
+}
+
+export interface AloneOptions extends GroupOptions, Setup {
+  /** Without it the test starts with the first line of all. Default `true`. */
+  readonly initialized?: boolean
+  /** Whether the scripted model is configured. Default `true`. */
+  readonly scripted?: boolean
+}
+
+export interface Suite {
+  readonly group: (name: string, options: GroupOptions, define: (row: Row) => void) => void
+  readonly alone: <E>(name: string, options: AloneOptions, body: Body<E>) => void
+}
+
+let tests = 0
+
+/** Tests share a script: each has a key, which is in all its prompts and in what its steps wait for. */
+const nextKey = (): string => `#${String(tests++).padStart(4, "0")}`
+
+const keyed = (steps: ReadonlyArray<ScriptStep>, key: string): ReadonlyArray<ScriptStep> =>
+  steps.map((step) => ({ ...step, when: step.when === undefined ? key : `${step.when} ${key}` }))
+
+const textOf = (updates: ReadonlyArray<SessionUpdate>): string =>
+  updates
+    .map((update) =>
+      update.sessionUpdate === "agent_message_chunk" && update.content.type === "text" ? update.content.text : ""
+    )
+    .join("")
+
+const makeSession = (client: Client.Client, key: string, cwd: string, id: string, opened: object): Session => {
+  const { transcript } = client
+  const { configOptions, modes } = opened as {
+    readonly modes?: SessionModeState
+    readonly configOptions?: ReadonlyArray<SessionConfigOption>
+  }
+
+  const updateOf = ({ from, message }: (typeof transcript.entries)[number]): SessionUpdate | undefined =>
+    from === "agent" && message.method === "session/update" && at(message.params, "sessionId") === id
+      ? (at(message.params, "update") as SessionUpdate)
+      : undefined
+
+  const updates = (since = 0, until = transcript.entries.length) =>
+    transcript.entries.slice(since, until).flatMap((entry) => updateOf(entry) ?? [])
+
+  const toldSince =
+    (since: number): Turn["told"] =>
+    (kind, fits = () => true) =>
+      transcript.find((entry) => {
+        const update = updateOf(entry) as Update<typeof kind> | undefined
+        return update?.sessionUpdate === kind && fits(update) ? update : undefined
+      }, since)
+
+  const prompt: Session["prompt"] = Effect.fnUntraced(function* (words = "go", meta) {
+    const content = typeof words === "string" ? [{ type: "text" as const, text: `${words} ${key}` }] : words
+    const asked = yield* client.ask("session/prompt", {
+      sessionId: id,
+      prompt: [...content],
+      ...(meta === undefined ? {} : { _meta: { ...meta } })
+    })
+    const told = () => {
+      const answered = transcript.entries.findIndex(
+        ({ from, message }, index) =>
+          index > asked.at && from === "agent" && message.method === undefined && message.id === asked.id
+      )
+      return updates(asked.at, answered === -1 ? undefined : answered)
+    }
+    return { ...asked, told: toldSince(asked.at), updates: told, text: () => textOf(told()) }
+  })
+
+  return {
+    id,
+    cwd,
+    modes,
+    options: configOptions ?? [],
+    prompt,
+    run: Effect.fnUntraced(function* (words) {
+      const turn = yield* prompt(words)
+      return { ...turn, response: yield* turn.answer }
+    }),
+    cancel: client.notify("session/cancel", { sessionId: id }),
+    told: toldSince(0),
+    updates,
+    asked: (method) => client.asked(method, (params) => at(params as object as never, "sessionId") === id),
+    setMode: (modeId) => client.request("session/set_mode", { sessionId: id, modeId })
+  }
+}
+
+const closeSession = (client: Client.Client, sessionId: string): Effect.Effect<void> =>
+  client.isOver()
+    ? Effect.void
+    : Effect.raceFirst(client.raw("session/close", { sessionId }), client.channel.ended).pipe(Effect.asVoid)
+
+const makeTest = (
+  client: Client.Client,
+  key: string,
+  folder: string,
+  home: string,
+  restart: Test["restart"] = () => Effect.die("only a test that stands alone can start another agent")
+): Test => ({
+  client,
+  folder,
+  home,
+  open: Effect.fnUntraced(function* (request = {}) {
+    const opened = yield* client.request("session/new", { cwd: folder, mcpServers: [], ...request })
+    yield* Effect.addFinalizer(() => closeSession(client, opened.sessionId))
+    return makeSession(client, key, request.cwd ?? folder, opened.sessionId, opened)
+  }),
+  session: (id, opened = {}) => makeSession(client, key, folder, id, opened),
+  text: (words) => ({ type: "text", text: `${words} ${key}` }),
+  restart
+})
+
+const realFolder = Effect.map(Program.folder, (path) => realpathSync(path))
+
+/** A test that waits in vain shows what it has heard last. */
+const bounded = <A, E, R>(client: Client.Client, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.timeoutOrElse(effect, {
+    duration: "15 seconds",
+    orElse: () => {
+      const last = client.transcript.entries.slice(-12).map(({ from, line }) => `${from}: ${line.slice(0, 600)}`)
+      return Effect.die(new Error(`Waited in vain. The last lines were:\n${last.join("\n")}`))
+    }
+  })
+
+const isClean = (client: Client.Client, since = 0): void =>
+  assert.deepStrictEqual(client.transcript.problems.slice(since), [])
+
+class Shared extends Context.Service<Shared, { readonly client: Client.Client; readonly home: string }>()(
+  "super-pi/test/Shared"
+) {}
+
+export const suite = (version: Version, transport: Transport): Suite => {
+  const meansNothing = (name: string): boolean => rowsOf(name).every((row) => row in transport.notApplicable)
+
+  const start = Effect.fnUntraced(function* (
+    home: string,
+    options: GroupOptions,
+    steps: ReadonlyArray<ScriptStep> | undefined
+  ) {
+    const { config, environment } = options
+    return yield* Client.open(transport, {
+      home,
+      ...(steps === undefined ? {} : { script: { steps } }),
+      ...(config === undefined ? {} : { config }),
+      ...(environment === undefined ? {} : { environment })
+    })
+  })
+
+  const finish = Effect.fnUntraced(function* (client: Client.Client) {
+    if (!client.isOver()) assert.strictEqual(yield* client.end, 0, client.channel.log())
+    isClean(client)
+  })
+
+  return {
+    group(name, options, define) {
+      const steps: Array<ScriptStep> = []
+      const shared = Layer.effect(
+        Shared,
+        Effect.gen(function* () {
+          const home = join(yield* realFolder, ".supercharge")
+          const client = yield* start(home, options, steps)
+          yield* client.initialize(options.capabilities)
+          yield* Effect.addFinalizer(() => finish(client))
+          return { client, home }
+        })
+      )
+      layer(shared, { excludeTestServices: true })(`v${version} over ${transport.name}: ${name}`, (it) => {
+        define((name, setup, body) => {
+          if (meansNothing(name)) return
+          hold(transport.name, name)
+          const key = nextKey()
+          steps.push(...keyed(setup.steps ?? [], key))
+          it.effect(name, () =>
+            Effect.gen(function* () {
+              const { client, home } = yield* Shared
+              const before = client.transcript.problems.length
+              const test = makeTest(client, key, yield* realFolder, home)
+              yield* bounded(client, Effect.scoped(body(test)))
+              isClean(client, before)
+            })
+          )
+        })
+      })
+    },
+
+    alone(name, options, body) {
+      if (meansNothing(name)) return
+      hold(transport.name, name)
+      const key = nextKey()
+      const steps = options.scripted === false ? undefined : keyed(options.steps ?? [], key)
+      describe(`v${version} over ${transport.name}`, () => {
+        it.live(name, () =>
+          Effect.gen(function* () {
+            const home = join(yield* realFolder, ".supercharge")
+            const folder = yield* realFolder
+            const scope = yield* Effect.scope
+            const clients: Array<Client.Client> = []
+            const next: Test["restart"] = Effect.fnUntraced(
+              function* (more = {}) {
+                const environment = { ...options.environment, ...more }
+                const client = yield* start(home, { ...options, environment }, steps)
+                clients.push(client)
+                if (options.initialized !== false) yield* client.initialize(options.capabilities)
+                return makeTest(client, key, folder, home, next)
+              },
+              (effect) => Scope.provide(effect, scope)
+            )
+            const test = yield* next()
+            yield* bounded(test.client, Effect.scoped(body(test)))
+            yield* Effect.forEach(clients, finish, { discard: true })
+          })
+        )
+      })
+    }
+  }
+}
+
+/** A step that calls tools. */
+export const calls = (...tools: ReadonlyArray<readonly [name: string, input: object]>): ScriptStep => ({
+  parts: tools.map(([name, input]): ScriptPart => ({ tool: { name, input: input as never } }))
+})
+
+/** A step that says something. */
+export const says = (text: string): ScriptStep => ({ parts: [{ text }] })
+
+/** A step that never ends by itself. */
+export const hangs: ScriptStep = { parts: [{ hang: true }] }
+
+/** `_meta` of a session in which nothing is asked. */
+export const yolo = { yoloMode: true }

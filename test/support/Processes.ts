@@ -1,0 +1,26 @@
+/** Other processes, as the system tells of them. */
+import * as Effect from "effect/Effect"
+import { readFileSync } from "node:fs"
+
+/** Whether it still runs; one that only waits for its parent to notice its end does not. */
+export const isAlive = (pid: number): boolean => {
+  try {
+    return !readFileSync(`/proc/${pid}/stat`, "utf8").includes(") Z ")
+  } catch {
+    return false
+  }
+}
+
+/** Waits for something that nothing tells of. */
+export const until = (holds: () => boolean): Effect.Effect<void> =>
+  Effect.suspend(() => (holds() ? Effect.void : Effect.andThen(Effect.sleep("10 millis"), until(holds))))
+
+/** Waits until none of them runs, for at most two seconds. */
+export const gone = (...pids: ReadonlyArray<number>): Effect.Effect<void> =>
+  Effect.timeoutOrElse(
+    until(() => !pids.some(isAlive)),
+    {
+      duration: "2 seconds",
+      orElse: () => Effect.die(new Error(`still alive: ${pids.filter(isAlive).join(", ")}`))
+    }
+  )
