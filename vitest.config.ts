@@ -1,14 +1,16 @@
 import { defineConfig } from "vitest/config"
 
-/** Tests of the built program live in `test/binary` and `test/field-reports`; it is built anew before them if a source is newer. */
+/** Tests that start the built program, which is built anew before them if a source is newer. */
+const binary = ["test/binary/**/*.test.ts", "test/field-reports/**/*.test.ts", "test/v1.test.ts"]
+
 export default defineConfig({
   test: {
     projects: [
-      { test: { name: "unit", include: ["test/**/*.test.ts"], exclude: ["test/binary/**", "test/field-reports/**"] } },
+      { test: { name: "unit", include: ["test/**/*.test.ts"], exclude: binary } },
       {
         test: {
           name: "binary",
-          include: ["test/binary/**/*.test.ts", "test/field-reports/**/*.test.ts"],
+          include: binary,
           globalSetup: ["test/support/build.ts"],
           testTimeout: 30_000
         }

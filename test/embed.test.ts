@@ -25,6 +25,7 @@ import {
   type SettingsValue
 } from "../src/index.ts"
 import { memoryStore, scriptedModel } from "../src/testing.ts"
+import { failed } from "./support/Link.ts"
 import { ended, folder, node } from "./support/Program.ts"
 import { root } from "./support/Sources.ts"
 
@@ -249,7 +250,7 @@ describe("embedding", () => {
         assert.deepInclude(one.agent.agentInfo, { name: "house-bot", title: "house-bot", version: "7" })
         assert.deepInclude(other.agent.agentInfo, { name: "super-pi", title: "Super-Pi" })
         const mode = { sessionId: other.sessionId, modeId: "always-approve" }
-        assert.propertyVal(yield* Effect.flip(other.request("session/set_mode", mode)), "code", -32602)
+        assert.propertyVal(yield* failed(other.request("session/set_mode", mode)), "code", -32602)
         yield* one.request("session/set_mode", { ...mode, sessionId: one.sessionId })
       }).pipe(Effect.provide(agent(home, memoryStore)))
     }).pipe(Effect.scoped)

@@ -1,13 +1,23 @@
 /** Messages as the model reads them, in the encoding of `effect/ai` prompts. */
+import * as Base64 from "effect/encoding/Base64"
+import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import type { Content } from "./Content.ts"
+import { decode } from "./text/Encoding.ts"
 
 const textPart = (text: string): Schema.Json => ({ type: "text", text })
 
 const filePart = (mediaType: string, data: string): Schema.Json => ({ type: "file", mediaType, data })
 
 const resource = (uri: string, text: string): Schema.Json => textPart(`<resource uri="${uri}">\n${text}\n</resource>`)
+
+/** Editors send texts as bytes too; what is none is at least named (F96). */
+const textOf = (blob: string, mimeType: string | undefined): string =>
+  Option.match(Option.flatMap(Option.getSuccess(Base64.decode(blob)), decode), {
+    onNone: () => `[Binary content${mimeType === undefined ? "" : ` (${mimeType})`}, which cannot be shown]`,
+    onSome: ({ text }) => text
+  })
 
 /** A link stays a link: its target was never sent. An embedded text names where it comes from. */
 const toPart = (content: Content): Schema.Json => {
@@ -25,7 +35,7 @@ const toPart = (content: Content): Schema.Json => {
       const { blob, mimeType, uri } = content.resource
       return mimeType?.startsWith("image/") === true
         ? filePart(mimeType, blob)
-        : resource(uri, "[Binary content, which cannot be shown]")
+        : resource(uri, textOf(blob, mimeType))
     }
   }
 }

@@ -25,7 +25,11 @@ export interface ModeDescription {
 const descriptions: ReadonlyArray<ModeDescription> = [
   { id: "plan", name: "Plan", description: "Reads and searches only; changes and commands are refused" },
   { id: "ask", name: "Ask", description: "Asks before each change and each command that is not known to be harmless" },
-  { id: "accept-edits", name: "Accept edits", description: "Edits inside the workspace without asking; asks for the rest" },
+  {
+    id: "accept-edits",
+    name: "Accept edits",
+    description: "Edits inside the workspace without asking; asks for the rest"
+  },
   { id: "always-approve", name: "Always approve", description: "Runs everything without asking; deny rules still hold" }
 ]
 

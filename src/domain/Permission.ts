@@ -3,12 +3,20 @@ import * as Schema from "effect/Schema"
 import type { SessionId, ToolCallId } from "./Ids.ts"
 import type { ToolCallPatch } from "./Tool.ts"
 
-/** What must be allowed before a call runs. Paths are absolute; `outside` lists those outside the workspace roots. */
+/**
+ * What must be allowed before a call runs. Paths are absolute; `outside` lists those outside the workspace roots, of a
+ * command only those to which a link in the workspace leads.
+ */
 export type Access =
   | { readonly _tag: "None" }
   | { readonly _tag: "Read"; readonly paths: ReadonlyArray<string>; readonly outside: ReadonlyArray<string> }
   | { readonly _tag: "Edit"; readonly paths: ReadonlyArray<string>; readonly outside: ReadonlyArray<string> }
-  | { readonly _tag: "Execute"; readonly command: string; readonly cwd: string }
+  | {
+      readonly _tag: "Execute"
+      readonly command: string
+      readonly cwd: string
+      readonly outside?: ReadonlyArray<string>
+    }
   | { readonly _tag: "Mcp"; readonly server: string; readonly tool: string }
 
 /** What choosing an option means. Editors pick icons by it. */

@@ -63,12 +63,8 @@ export const layer = Layer.effect(
           : Effect.fail(new SessionNotFound({ sessionId: id }))
       }
 
-      const forget = (id: SessionId) =>
-        Effect.suspend(() => {
-          const found = viewed.get(id)
-          viewed.delete(id)
-          return found === undefined ? Effect.void : Scope.close(found.scope, Exit.void)
-        })
+      const leave = (found: Viewed | undefined) =>
+        found === undefined ? Effect.void : Scope.close(found.scope, Exit.void)
 
       /** Opens a session and joins it. What `opening` held is let go if any of it fails or is interrupted. */
       const enter = <E>(opening: (view: View) => Effect.Effect<LiveSession, E, Scope.Scope>) =>
@@ -79,8 +75,9 @@ export const layer = Layer.effect(
             const session = yield* restore(Scope.provide(opening(view), own)).pipe(
               Effect.onError(() => Scope.close(own, Exit.void))
             )
-            yield* forget(session.id)
+            const earlier = viewed.get(session.id)
             viewed.set(session.id, { session, view, scope: own })
+            yield* leave(earlier)
             return yield* session.snapshot(view)
           })
         )
@@ -164,14 +161,20 @@ export const layer = Layer.effect(
         )
       })
 
+      // From its first moment on nothing more can be asked of the session, and a load that comes next has its own view.
       const closeSession = Effect.fn("Agent.closeSession")(function* (id: SessionId) {
-        const { session } = yield* find(id)
-        yield* Effect.uninterruptible(Effect.andThen(sessions.close(session), forget(id)))
-      })
+        const found = yield* find(id)
+        viewed.delete(id)
+        yield* sessions.close(found.session)
+        yield* leave(found)
+      }, Effect.uninterruptible)
 
-      const deleteSession = Effect.fn("Agent.deleteSession")((id: SessionId) =>
-        Effect.uninterruptible(Effect.andThen(sessions.remove(id), forget(id)))
-      )
+      const deleteSession = Effect.fn("Agent.deleteSession")(function* (id: SessionId) {
+        const found = viewed.get(id)
+        viewed.delete(id)
+        yield* sessions.remove(id)
+        yield* leave(found)
+      }, Effect.uninterruptible)
 
       const setOption = Effect.fn("Agent.setOption")(function* (id: SessionId, option: string, value: string) {
         const { session, view } = yield* find(id)

@@ -137,15 +137,15 @@ export const layer = Layer.effect(
           resident.holders += 1
         })
       )
+      const endUnheld = (resident: Resident) =>
+        Effect.suspend(() => (resident.holders === 0 ? end(resident) : Effect.void))
       const leave = (resident: Resident) =>
         Effect.suspend(() => {
           resident.holders -= 1
-          return resident.holders === 0 ? end(resident) : Effect.void
+          const last = resident.holders === 0 && residents.get(id) === resident
+          return last ? exclusively(id, endUnheld(resident)) : Effect.void
         })
-      return Effect.map(
-        Effect.acquireRelease(exclusively(id, join), (resident) => exclusively(id, leave(resident))),
-        ({ session }) => session
-      )
+      return Effect.map(Effect.acquireRelease(exclusively(id, join), leave), ({ session }) => session)
     }
 
     const create = Effect.fn("Sessions.create")(function* (beginning: Beginning) {

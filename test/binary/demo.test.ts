@@ -20,6 +20,8 @@ const temporary = Effect.tap(folder, (path) =>
 /** What it left behind; npm keeps compiled code of its own in the same place. */
 const left = (path: string) => readdirSync(path).filter((name) => name.startsWith("super-pi"))
 
+const makeController = () => new AbortController()
+
 /** Plays it here; gives what was wrong, and what was written until then. */
 const failing = Effect.fnUntraced(function* (options: Partial<DemoOptions>) {
   const path = yield* temporary
@@ -29,7 +31,7 @@ const failing = Effect.fnUntraced(function* (options: Partial<DemoOptions>) {
       demo({
         write: (line) => lines.push(line),
         colours: false,
-        signal: new AbortController().signal,
+        signal: makeController().signal,
         ...options
       }),
     catch: String
@@ -112,7 +114,7 @@ describe("npm run demo", () => {
 
   it.live("can be interrupted", () =>
     Effect.gen(function* () {
-      const interrupt = new AbortController()
+      const interrupt = yield* Effect.sync(makeController)
       const { error } = yield* failing({
         signal: interrupt.signal,
         write: (line) => line.includes("session opened") && interrupt.abort(new Error("stopped by hand"))

@@ -170,10 +170,10 @@ describe("README", () => {
       writeFileSync(join(place, "package.json"), JSON.stringify({ type: "module" }))
       const child = yield* start([], { bin: file })
       assert.nestedPropertyVal(yield* ask(child, initialize), "result.agentInfo.name", "house-bot")
-      const session = { cwd: place, mcpServers: [] }
-      const { result } = yield* ask(child, { jsonrpc: "2.0", id: 1, method: "session/new", params: session })
+      const request = (id: number, method: string, params: object) => ({ jsonrpc: "2.0", id, method, params })
+      const { result } = yield* ask(child, request(1, "session/new", { cwd: place, mcpServers: [] }))
       const prompt = { sessionId: result?.["sessionId"], prompt: [{ type: "text", text: "Hi" }] }
-      const answer = yield* ask(child, { jsonrpc: "2.0", id: 2, method: "session/prompt", params: prompt })
+      const answer = yield* ask(child, request(2, "session/prompt", prompt))
       assert.nestedPropertyVal(answer, "result.stopReason", "end_turn")
       child.stdin.end()
       const { end, stdout } = yield* ended(child)

@@ -6,8 +6,7 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { platform, settings } from "../../src/composition/Process.ts"
 import { TokenStore } from "../../src/services/auth/TokenStore.ts"
-import type { AloneOptions, Test } from "../support/Harness.ts"
-import { suite, type Version } from "../support/Harness.ts"
+import { type AloneOptions, suite, type Test, type Version } from "../support/Harness.ts"
 import { everything } from "./Initialize.ts"
 import type { Transport } from "../support/Transports.ts"
 
@@ -79,7 +78,10 @@ export const signingIn = (version: Version, transport: Transport): void => {
         (yield* client.raw("session/load", { sessionId: "x", cwd: test.folder, mcpServers: [] })).error?.code,
         -32000
       )
-      const wrong = yield* client.raw("authenticate", { methodId: "gateway-token", _meta: { token: "wrong-token-of-a-test" } })
+      const wrong = yield* client.raw("authenticate", {
+        methodId: "gateway-token",
+        _meta: { token: "wrong-token-of-a-test" }
+      })
       assert.strictEqual(wrong.error?.code, -32000)
       assert.strictEqual((yield* newSession(test)).error?.code, -32000)
 

@@ -53,11 +53,15 @@ export const cancelling = (version: Version, transport: Transport): void => {
         assert.strictEqual((yield* turn.answer).stopReason, "cancelled")
         yield* test.client.barrier
         assert.deepStrictEqual(session.updates(yield* turn.answeredAt), [])
-        const asked = yield* test.client.ask("session/load", { sessionId: session.id, cwd: test.folder, mcpServers: [] })
+        const asked = yield* test.client.ask("session/load", {
+          sessionId: session.id,
+          cwd: test.folder,
+          mcpServers: []
+        })
         yield* asked.answer
-        const kept = session.updates(asked.at).flatMap((update) =>
-          update.sessionUpdate === "agent_message_chunk" ? [at(update as never, "content", "text")] : []
-        )
+        const kept = session
+          .updates(asked.at)
+          .flatMap((update) => (update.sessionUpdate === "agent_message_chunk" ? [at(update, "content", "text")] : []))
         assert.strictEqual(kept.join(""), turn.text())
       })
     )
@@ -178,7 +182,12 @@ export const cancelling = (version: Version, transport: Transport): void => {
 
     row(
       "CAN-02 MUST cancel only the running prompt, and nothing that is sent after the cancel",
-      { steps: [{ ...hangs, when: "first" }, { ...says("Second"), when: "second" }] },
+      {
+        steps: [
+          { ...hangs, when: "first" },
+          { ...says("Second"), when: "second" }
+        ]
+      },
       Effect.fnUntraced(function* (test) {
         const session = yield* test.open()
         const first = yield* session.prompt("first")
@@ -233,15 +242,10 @@ export const cancelling = (version: Version, transport: Transport): void => {
       { steps: [afterwards, sleeping] },
       Effect.fnUntraced(function* (test) {
         const session = yield* test.open({ _meta: yolo })
-        const abort = new AbortController()
-        const asked = yield* test.client.ask(
-          "session/prompt",
-          { sessionId: session.id, prompt: [test.text("go")] },
-          abort.signal
-        )
-        const shown = yield* session.told("tool_call_update", (update) => pidsIn(outputOf(update)).length === 2)
-        abort.abort()
-        const outcome = yield* Effect.match(asked.answer, {
+        const turn = yield* session.prompt()
+        const shown = yield* turn.told("tool_call_update", (update) => pidsIn(outputOf(update)).length === 2)
+        yield* turn.withdraw
+        const outcome = yield* Effect.match(turn.answer, {
           onSuccess: ({ stopReason }) => stopReason,
           onFailure: ({ code }) => code
         })

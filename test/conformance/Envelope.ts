@@ -31,13 +31,16 @@ const answersTo = Effect.fnUntraced(function* (client: Client, lines: ReadonlyAr
   return client.transcript.entries.slice(since, -1).filter(({ from }) => from === "agent")
 })
 
-const note = (method: string, params: Json): string => JSON.stringify({ jsonrpc: "2.0", method, params })
+const note = (method: string, params: object): string => JSON.stringify({ jsonrpc: "2.0", method, params })
 
 /** Two reads outside the workspace: they run side by side, so both questions are open at once. */
 const twoQuestions = [calls(["read", { path: "/etc/hostname" }], ["read", { path: "/etc/passwd" }]), says("Read")]
 
 const questionAbout = Effect.fnUntraced(function* (test: Test, path: string) {
-  return yield* test.client.asked("session/request_permission", ({ toolCall }) => toolCall.title?.includes(path) === true)
+  return yield* test.client.asked(
+    "session/request_permission",
+    ({ toolCall }) => toolCall.title?.includes(path) === true
+  )
 })
 
 const allow = { outcome: { outcome: "selected", optionId: "allow-once" } } as const
@@ -51,14 +54,14 @@ const keysOf = (value: Json): ReadonlyArray<string> => {
   )
 }
 
-const discriminators = ["sessionUpdate", "type", "kind", "status", "stopReason", "priority", "outcome"]
+const discriminators = new Set(["sessionUpdate", "type", "kind", "status", "stopReason", "priority", "outcome"])
 
 const tagsOf = (value: Json): ReadonlyArray<string> => {
   if (Array.isArray(value)) return value.flatMap(tagsOf)
   if (!isObject(value)) return []
   return Object.entries(value).flatMap(([key, inner]) => {
     if (["_meta", "rawInput", "rawOutput"].includes(key) || inner === undefined) return []
-    return discriminators.includes(key) && typeof inner === "string" ? [inner] : tagsOf(inner)
+    return discriminators.has(key) && typeof inner === "string" ? [inner] : tagsOf(inner)
   })
 }
 
@@ -87,14 +90,17 @@ export const envelope = (version: Version, transport: Transport): void => {
       {},
       Effect.fnUntraced(function* (test) {
         const { client } = test
-        for (const id of [0, -1, 9007199254740991, "", "x", "0", "ein längerer \"id\" 🎉"]) {
+        for (const id of [0, -1, 9007199254740991, "", "x", "0", 'ein längerer "id" 🎉']) {
           const { answeredAt } = yield* client.rawAsk("no/such", {}, id)
           assert.strictEqual(client.transcript.entries[yield* answeredAt]?.message.id, id)
         }
         // Beyond what a number of this language can hold; a client in another language may count on.
         for (const id of ["9007199254740993", "-12345678901234567890"]) {
           const since = yield* client.line(`{"jsonrpc":"2.0","id":${id},"method":"no/such"}`)
-          yield* client.transcript.find(({ from, line }) => from === "agent" && line.includes(`"id":${id},`) ? true : undefined, since)
+          yield* client.transcript.find(
+            ({ from, line }) => (from === "agent" && line.includes(`"id":${id},`) ? true : undefined),
+            since
+          )
         }
       })
     )
@@ -124,7 +130,7 @@ export const envelope = (version: Version, transport: Transport): void => {
           note("$/cancel_request", { requestId: "none" }),
           note("$/cancel_request", {}),
           note("session/list", {}),
-          note("session/prompt", { sessionId: session.id, prompt: [test.text("quietly") as never] }),
+          note("session/prompt", { sessionId: session.id, prompt: [test.text("quietly")] }),
           note("initialize", { protocolVersion: 1 })
         ])
         assert.deepStrictEqual(told, [])
@@ -179,7 +185,12 @@ export const envelope = (version: Version, transport: Transport): void => {
       "RPC-10 MUST answer any array with one -32600 under no id, and do nothing of it",
       {},
       Effect.fnUntraced(function* (test) {
-        const request = { jsonrpc: "2.0", id: "in-a-batch", method: "session/new", params: { cwd: test.folder, mcpServers: [] } }
+        const request = {
+          jsonrpc: "2.0",
+          id: "in-a-batch",
+          method: "session/new",
+          params: { cwd: test.folder, mcpServers: [] }
+        }
         for (const batch of [[], [request], [request, request], [{ jsonrpc: "2.0", method: "_x" }], [1, "2"]]) {
           const told = yield* answersTo(test.client, [JSON.stringify(batch)])
           assert.deepStrictEqual(
@@ -253,7 +264,7 @@ export const envelope = (version: Version, transport: Transport): void => {
           yield* client.raw("session/new", {}),
           yield* client.raw("session/new", { cwd: `${long}\n${long}`, mcpServers: [] }),
           yield* client.raw("session/new", { cwd: `/${long}`, mcpServers: [] }),
-          yield* client.raw("session/prompt", { sessionId: `a\nb${long}`, prompt: [test.text("x") as never] }),
+          yield* client.raw("session/prompt", { sessionId: `a\nb${long}`, prompt: [test.text("x")] }),
           yield* client.raw("session/set_mode", { sessionId: long, modeId: long }),
           yield* client.raw("session/list", { cursor: long }),
           yield* client.raw("authenticate", { methodId: long })
@@ -301,7 +312,8 @@ export const envelope = (version: Version, transport: Transport): void => {
         ])
         for (const { from, message } of test.client.transcript.entries) {
           if (from !== "agent") continue
-          for (const key of keysOf(message.params ?? message.result ?? null)) assert.match(key, /^(_meta|[a-z][a-zA-Z0-9]*)$/)
+          for (const key of keysOf(message.params ?? message.result ?? null))
+            assert.match(key, /^(_meta|[a-z][a-zA-Z0-9]*)$/)
           for (const tag of tagsOf(message.params ?? message.result ?? null)) assert.match(tag, /^[a-z]+(_[a-z]+)*$/)
         }
       })

@@ -21,7 +21,7 @@ const updatesOfCalls = (updates: ReadonlyArray<SessionUpdate>) =>
   )
 
 export const callingTools = (version: Version, transport: Transport): void => {
-  const { group } = suite(version, transport)
+  const { alone, group } = suite(version, transport)
 
   group("tool calls", {}, (row) => {
     row(
@@ -95,7 +95,9 @@ export const callingTools = (version: Version, transport: Transport): void => {
         const second = yield* session.run()
         yield* test.client.request("session/load", { sessionId: session.id, cwd: test.folder, mcpServers: [] })
         const third = yield* session.run()
-        const ids = [first, second, third].flatMap((turn) => callsIn(turn.updates()).map(({ toolCallId }) => toolCallId))
+        const ids = [first, second, third].flatMap((turn) =>
+          callsIn(turn.updates()).map(({ toolCallId }) => toolCallId)
+        )
         assert.strictEqual(new Set(ids).size, 6)
       })
     )
@@ -204,9 +206,9 @@ export const callingTools = (version: Version, transport: Transport): void => {
       "an unknown outcome": { result: { outcome: { outcome: "approved", optionId: "allow-once" } } },
       "an outcome without a place": { result: { outcome: "selected", optionId: "allow-once" } },
       "an option without an outcome": { result: { optionId: "allow-once" } },
-      "nothing": { result: {} },
-      "null": { result: null },
-      "true": { result: true },
+      nothing: { result: {} },
+      null: { result: null },
+      true: { result: true },
       "an error": { error: { code: -32601, message: "Method not found" } },
       "a malformed error": { error: "no" },
       "result and error": { result: select("allow-once"), error: { code: 1, message: "no" } }
@@ -276,11 +278,30 @@ export const callingTools = (version: Version, transport: Transport): void => {
         assert.strictEqual((yield* free.run()).response.stopReason, "end_turn")
         yield* questionTwo.answer(select("allow-once"))
         assert.strictEqual((yield* second.answer).stopReason, "end_turn")
-        assert.deepStrictEqual(["one", "two"].map((name) => existsSync(join(test.folder, name))), [false, true])
+        assert.deepStrictEqual(
+          ["one", "two"].map((name) => existsSync(join(test.folder, name))),
+          [false, true]
+        )
         yield* questionOne.answer(select("allow-once"))
         assert.strictEqual((yield* first.answer).stopReason, "end_turn")
         assert.isTrue(existsSync(join(test.folder, "one")))
       })
     )
   })
+
+  if (transport.inProcess) {
+    alone(
+      "PRM-05 MUST wait for a person as long as it takes",
+      { timeless: true, steps: [writes("late.txt"), says("Done")] },
+      Effect.fnUntraced(function* (test) {
+        const session = yield* test.open()
+        const turn = yield* session.prompt()
+        const { answer } = yield* session.asked("session/request_permission")
+        yield* TestClock.adjust("3 days")
+        yield* answer(select("allow-once"))
+        assert.strictEqual((yield* turn.answer).stopReason, "end_turn")
+        assert.isTrue(existsSync(join(test.folder, "late.txt")))
+      })
+    )
+  }
 }

@@ -25,7 +25,7 @@ export const framing = (version: Version, transport: Transport): void => {
       Effect.fnUntraced(function* (test) {
         const session = yield* test.open()
         const { text } = yield* session.run([test.text(oddText)])
-        assert.strictEqual(text(), at(test.text(oddText) as never, "text"))
+        assert.strictEqual(text(), test.text(oddText).text)
         for (const { from, line } of test.client.transcript.entries) {
           if (from === "agent") assert.notMatch(line, /[\n\r]/)
         }
@@ -38,7 +38,10 @@ export const framing = (version: Version, transport: Transport): void => {
       Effect.fnUntraced(function* (test) {
         const session = yield* test.open()
         const data = "A".repeat(20 * 1024 * 1024)
-        const { response, text } = yield* session.run([{ type: "image", mimeType: "image/png", data }, test.text("see")])
+        const { response, text } = yield* session.run([
+          { type: "image", mimeType: "image/png", data },
+          test.text("see")
+        ])
         assert.deepStrictEqual([response.stopReason, text()], ["end_turn", "What a picture"])
       })
     )
@@ -65,7 +68,13 @@ export const framing = (version: Version, transport: Transport): void => {
 
     row(
       "TR-06 MUST go on reading and answering while a prompt runs and while the client owes an answer",
-      { steps: [{ ...hangs, when: "hang" }, { ...calls(["bash", { command: "touch x" }]), when: "ask" }, { ...says("Done"), again: true }] },
+      {
+        steps: [
+          { ...hangs, when: "hang" },
+          { ...calls(["bash", { command: "touch x" }]), when: "ask" },
+          { ...says("Done"), again: true }
+        ]
+      },
       Effect.fnUntraced(function* (test) {
         const { client } = test
         const hanging = yield* test.open()
@@ -88,10 +97,7 @@ export const framing = (version: Version, transport: Transport): void => {
   alone(
     "TR-02 MUST write nothing but messages, though it logs, and though a command and a server print",
     {
-      steps: [
-        calls(["bash", { command: "echo loud; echo louder >&2" }], ["odd__fail", {}]),
-        says("They were loud")
-      ]
+      steps: [calls(["bash", { command: "echo loud; echo louder >&2" }], ["odd__fail", {}]), says("They were loud")]
     },
     Effect.fnUntraced(function* (test) {
       const session = yield* test.open({ mcpServers: [oddServer("odd", "noisy", "floods")], _meta: yolo })
@@ -126,7 +132,7 @@ export const framing = (version: Version, transport: Transport): void => {
       assert.strictEqual((yield* answerTo(4)).error?.code, -32601)
 
       const prompt = [test.text("漢字🎉")]
-      yield* client.bytes([request(5, "session/prompt", { sessionId: sessionId as never, prompt })], oneByOne)
+      yield* client.bytes([request(5, "session/prompt", { sessionId, prompt })], oneByOne)
       yield* answerTo(5)
       const said = test.session(String(sessionId)).updates()
       assert.include(JSON.stringify(said), "漢字🎉")
@@ -167,7 +173,11 @@ export const framing = (version: Version, transport: Transport): void => {
       const { child, pid } = whereIn((yield* session.run("where")).updates())
       const turn = yield* session.prompt()
       const shown = yield* turn.told("tool_call_update", (update) => /pid \d+\npid \d+/.test(outputOf(update)))
-      const pids = [pid, child ?? 0, ...Array.from(outputOf(shown).matchAll(/pid (\d+)/g), ([, digits]) => Number(digits))]
+      const pids = [
+        pid,
+        child ?? 0,
+        ...Array.from(outputOf(shown).matchAll(/pid (\d+)/g), ([, digits]) => Number(digits))
+      ]
       assert.deepStrictEqual(pids.map(isAlive), [true, true, true, true])
       const [time, code] = yield* Effect.timed(test.client.end)
       assert.strictEqual(code, 0)
@@ -194,7 +204,7 @@ export const framing = (version: Version, transport: Transport): void => {
     Effect.fnUntraced(function* (test) {
       const { client, folder } = test
       const session = yield* Effect.promise(() => client.sdk.buildSession(folder).start())
-      const answer = yield* Effect.promise(() => session.prompt(at(test.text("hello") as never, "text") as string))
+      const answer = yield* Effect.promise(() => session.prompt(test.text("hello").text))
       assert.strictEqual(answer.stopReason, "end_turn")
       assert.strictEqual(yield* Effect.promise(() => session.readText()), "Hello there")
       yield* client.request("session/close", { sessionId: session.sessionId })

@@ -3,8 +3,7 @@ import type { ContentBlock } from "@agentclientprotocol/sdk"
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { callsIn } from "../support/Calls.ts"
-import type { Session } from "../support/Harness.ts"
-import { calls, says, suite, type Version, yolo } from "../support/Harness.ts"
+import { calls, says, type Session, suite, type Version, yolo } from "../support/Harness.ts"
 import { at, problemsOf } from "../support/Schema.ts"
 import type { Transport } from "../support/Transports.ts"
 
@@ -47,7 +46,14 @@ export const prompting = (version: Version, transport: Transport): void => {
         const blocks: ReadonlyArray<ContentBlock> = [
           { type: "text", text: "" },
           { type: "resource_link", uri: "file:///a/b.ts", name: "b.ts" },
-          { type: "resource_link", uri: "https://example.org/x", name: "x", title: "X", mimeType: "text/html", size: 5 },
+          {
+            type: "resource_link",
+            uri: "https://example.org/x",
+            name: "x",
+            title: "X",
+            mimeType: "text/html",
+            size: 5
+          },
           { type: "resource", resource: { uri: "file:///a.txt", text: "text of a", mimeType: "text/plain" } },
           { type: "resource", resource: { uri: "file:///a.bin", blob: "AAAA" } },
           { type: "image", mimeType: "image/png", data: "iVBORw0KGgo=", uri: "file:///a.png" },
@@ -118,7 +124,7 @@ export const prompting = (version: Version, transport: Transport): void => {
         const session = yield* test.open()
         const turn = yield* session.prompt()
         yield* turn.told("agent_thought_chunk")
-        yield* turn.told("agent_message_chunk", ({ content }) => at(content as never, "text") === "First words")
+        yield* turn.told("agent_message_chunk", ({ content }) => at(content, "text") === "First words")
         yield* session.cancel
         yield* turn.answer
       })
@@ -184,7 +190,7 @@ export const prompting = (version: Version, transport: Transport): void => {
           const { response, text } = yield* session.run(words)
           assert.strictEqual(response.stopReason, "refusal")
           assert.match(text(), pattern)
-          assert.strictEqual(at(response._meta as never, "superPi", "error", "kind"), kind)
+          assert.strictEqual(at(response._meta, "superPi", "error", "kind"), kind)
         }
         assert.strictEqual((yield* session.run()).response.stopReason, "end_turn")
       })
@@ -208,7 +214,9 @@ export const prompting = (version: Version, transport: Transport): void => {
         const texts = (since: number, until?: number) =>
           session
             .updates(since, until)
-            .flatMap((update) => (update.sessionUpdate === "agent_message_chunk" ? [at(update as never, "content", "text")] : []))
+            .flatMap((update) =>
+              update.sessionUpdate === "agent_message_chunk" ? [at(update, "content", "text")] : []
+            )
             .join("")
         assert.strictEqual(texts(first.at, answeredAt), "one two")
         assert.strictEqual(texts(answeredAt), "three")
@@ -252,7 +260,7 @@ export const prompting = (version: Version, transport: Transport): void => {
           const turn = yield* session.prompt("go", meta)
           assert.strictEqual((yield* turn.answer).stopReason, "end_turn")
         }
-        const nulled = { sessionId: session.id, prompt: [test.text("x") as never], _meta: null }
+        const nulled = { sessionId: session.id, prompt: [test.text("x")], _meta: null }
         assert.strictEqual(at((yield* test.client.raw("session/prompt", nulled)).result, "stopReason"), "end_turn")
       })
     )

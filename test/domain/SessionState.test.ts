@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Prompt from "effect/ai/Prompt"
 import * as Effect from "effect/Effect"
+import * as Base64 from "effect/encoding/Base64"
 import * as Schema from "effect/Schema"
 import { Content } from "../../src/domain/Content.ts"
 import { assistantMessage, userMessage } from "../../src/domain/ContextMessage.ts"
@@ -120,6 +121,36 @@ describe("SessionState", () => {
     })
   )
 
+  it.effect("shows bytes that are text as text, and names all others (F96)", () =>
+    Effect.gen(function* () {
+      const blob = (bytes: Uint8Array | string, mimeType?: string) => ({
+        type: "resource" as const,
+        resource: { uri: "file:///w/a", blob: Base64.encode(bytes), ...(mimeType === undefined ? {} : { mimeType }) }
+      })
+      const { content } = yield* asPrompt(
+        userMessage([
+          blob("é", "text/plain"),
+          blob(new Uint8Array([0xff, 0xfe, 0x41, 0x00])),
+          blob(new Uint8Array([0x25, 0, 0xff]), "application/pdf"),
+          blob(new Uint8Array([0x80])),
+          { type: "resource", resource: { uri: "file:///w/a", blob: "no base64!" } }
+        ])
+      )
+      const inside = (text: string) => `<resource uri="file:///w/a">\n${text}\n</resource>`
+      const binary = inside("[Binary content, which cannot be shown]")
+      assert.deepStrictEqual(
+        Array.from(content, (part) => (typeof part === "object" && part.type === "text" ? part.text : "")),
+        [
+          inside("é"),
+          inside("A"),
+          inside("[Binary content (application/pdf), which cannot be shown]"),
+          binary,
+          binary
+        ]
+      )
+    })
+  )
+
   it.effect("tells the model where an embedded file comes from, and gives it images as files", () =>
     Effect.gen(function* () {
       const message = yield* asPrompt(
@@ -129,7 +160,10 @@ describe("SessionState", () => {
           { type: "image", mimeType: "image/png", data: "AAAA" }
         ])
       )
-      assert.deepInclude(message.content[0], { type: "text", text: "file:///w/a.ts:\nlet a" })
+      assert.deepInclude(message.content[0], {
+        type: "text",
+        text: '<resource uri="file:///w/a.ts">\nlet a\n</resource>'
+      })
       assert.deepInclude(message.content[1], { type: "text", text: "[b.ts](file:///w/b.ts)" })
       assert.deepInclude(message.content[2], { type: "file", mediaType: "image/png", data: "AAAA" })
     })

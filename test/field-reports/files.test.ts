@@ -39,10 +39,13 @@ describe("1j. files", () => {
       const { agent, calls } = yield* run(place, {
         capabilities: { fs: { readTextFile: true, writeTextFile: true } },
         // The buffer is what the disk has, as in an editor without unsaved changes.
-        onRequest: (method, params) =>
-          method === "fs/read_text_file"
-            ? { content: readFileSync(String(params["path"]), "utf8") }
-            : always("allow_once")(method, params),
+        onRequest: (method, params) => {
+          if (method !== "fs/read_text_file") return always("allow_once")(method, params)
+          const path = String(params["path"])
+          return existsSync(path)
+            ? { result: { content: readFileSync(path, "utf8") } }
+            : { error: { code: -32002, message: "Resource not found" } }
+        },
         steps: [{ parts: [edit("a.txt", "two", "three"), call("write", { path: "b.txt", content: "new\n" })] }, done]
       })
       const diffs = [

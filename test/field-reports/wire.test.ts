@@ -84,7 +84,7 @@ describe("1a. wire framing and the stdio channel", () => {
             { when: "read", parts: [{ tool: { name: "read", input: { path: "a.txt", offset: 131_072 } } }] },
             { parts: [{ text: "done" }] }
           ],
-          onRequest: (method) => (method === "fs/read_text_file" ? { content } : undefined)
+          onRequest: (method) => (method === "fs/read_text_file" ? { result: { content } } : undefined)
         })
         const session = yield* newSession(agent, place)
         assert.strictEqual(yield* turn(agent, session, "x".repeat(5_000_000)), "end_turn")
@@ -240,7 +240,7 @@ describe("1a. wire framing and the stdio channel", () => {
             capabilities,
             args: ["--yolo"],
             steps,
-            onRequest: () => ({ content: "buffer\n" })
+            onRequest: () => ({ result: { content: "buffer\n" } })
           })
           const session = yield* newSession(agent, place)
           assert.strictEqual(yield* turn(agent, session, "go"), "end_turn")

@@ -29,8 +29,8 @@ const Command = Schema.Union([
   }),
   Schema.TaggedStruct("Answer", { question: Schema.Literals([0, 1]), answer: Schema.Literals(["allow_once", "reject_once"]) }),
   Schema.TaggedStruct("SetMode", { session, mode: Schema.Literals(["plan", "ask", "accept-edits", "nonsense"]) }),
-  Schema.TaggedStruct("Close", { session }),
-  Schema.TaggedStruct("Load", { session }),
+  Schema.TaggedStruct("Close", { session: Schema.Literals([1, 2]) }),
+  Schema.TaggedStruct("Load", { session: Schema.Literals([1, 2]) }),
   /** Waits for an answer, so that what was sent has begun. */
   Schema.TaggedStruct("Wait", {}),
   /** Waits until every open turn has come to rest. */
@@ -175,6 +175,6 @@ describe("the agent", () => {
     "answers each prompt once, behind its updates, and leaves nothing at work, whatever an editor does",
     [scripts],
     ([commands]) => Effect.provide(holds(commands), agentLayer({ models, tools })),
-    { arbitrary: { runs: 200, size: 40 }, timeout: 120_000 }
+    { arbitrary: { runs: 200, size: 200 }, timeout: 120_000 }
   )
 })

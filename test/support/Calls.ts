@@ -32,8 +32,7 @@ const textOf = (item: ToolCallContent): string =>
   item.type === "content" && item.content.type === "text" ? item.content.text : ""
 
 /** The text that a call, or an update of one, shows. */
-export const outputOf = ({ content }: Pick<ToolCallUpdate, "content">): string =>
-  (content ?? []).map(textOf).join("\n")
+export const outputOf = ({ content }: Pick<ToolCallUpdate, "content">): string => (content ?? []).map(textOf).join("\n")
 
 /** What the odd MCP server said of itself. */
 export const whereIn = (updates: ReadonlyArray<SessionUpdate>): Where => JSON.parse(outputOf(callIn(updates)))

@@ -50,6 +50,8 @@ export interface Asked<A, E = RequestError> {
   readonly answer: Effect.Effect<A, E>
   /** Waits for the answer; the index of its line. */
   readonly answeredAt: Effect.Effect<number>
+  /** Takes it back by `$/cancel_request`. */
+  readonly withdraw: Effect.Effect<void>
 }
 
 export interface Client {
@@ -59,13 +61,12 @@ export interface Client {
   readonly sdk: ClientContext
   readonly initialize: (capabilities?: ClientCapabilities) => Effect.Effect<InitializeResponse, RequestError>
   /** Sends a request and waits for its answer. */
-  readonly request: <M extends AgentRequestMethod>(method: M, params: Params[M]) => Effect.Effect<Results[M], RequestError>
-  /** Sends a request. */
-  readonly ask: <M extends AgentRequestMethod>(
+  readonly request: <M extends AgentRequestMethod>(
     method: M,
-    params: Params[M],
-    signal?: AbortSignal
-  ) => Effect.Effect<Asked<Results[M]>>
+    params: Params[M]
+  ) => Effect.Effect<Results[M], RequestError>
+  /** Sends a request. */
+  readonly ask: <M extends AgentRequestMethod>(method: M, params: Params[M]) => Effect.Effect<Asked<Results[M]>>
   readonly notify: (method: string, params: object) => Effect.Effect<void>
   readonly asked: <M extends ClientRequestMethod>(
     method: M,
@@ -84,9 +85,9 @@ export interface Client {
     encode: (lines: ReadonlyArray<string>) => ReadonlyArray<Uint8Array>
   ) => Effect.Effect<void>
   /** Sends a request of the raw driver and waits for the answer. */
-  readonly raw: (method: string, params?: Json, id?: Json) => Effect.Effect<Message>
+  readonly raw: (method: string, params?: object, id?: Json) => Effect.Effect<Message>
   /** Sends a request of the raw driver. Its answer is not for the SDK. */
-  readonly rawAsk: (method: string, params?: Json, id?: Json) => Effect.Effect<Asked<Message, never>>
+  readonly rawAsk: (method: string, params?: object, id?: Json) => Effect.Effect<Asked<Message, never>>
   /** Waits until everything that was sent before has been read, and what it called for at once has been said. */
   readonly barrier: Effect.Effect<void>
   /** Ends the input, and waits until the agent is gone: its exit code, or -1 when it had to be killed after 5 seconds. */
@@ -107,6 +108,9 @@ const clientMethods: ReadonlyArray<ClientRequestMethod> = [
   "terminal/kill",
   "elicitation/create"
 ]
+
+/** The SDK cancels by a signal. */
+const makeCancelling = (): AbortController => new AbortController()
 
 const complainers = new Set<(text: string) => void>()
 const consoleError = console.error
@@ -233,7 +237,7 @@ export const open = Effect.fnUntraced(function* (transport: Transport, options: 
         })
       }
       signal.addEventListener("abort", () => reject(RequestError.requestCancelled({ requestId: id })))
-      questions.add({ method, question: question as unknown as Question })
+      questions.add({ method, question })
     })
 
   const app = sdkClient({ name: "conformance" }).onNotification("session/update", () => {})
@@ -268,9 +272,10 @@ export const open = Effect.fnUntraced(function* (transport: Transport, options: 
       since
     )
 
-  const ask: Client["ask"] = Effect.fnUntraced(function* (method, params, signal) {
+  const ask: Client["ask"] = Effect.fnUntraced(function* (method, params) {
     const since = transcript.entries.length
-    const promise = sdk.request(method, params, signal === undefined ? {} : { cancellationSignal: signal })
+    const cancelling = makeCancelling()
+    const promise = sdk.request(method, params, { cancellationSignal: cancelling.signal })
     promise.catch(() => {})
     const at = yield* transcript.find(
       ({ from, message }, index) => (from === "client" && message.method === method ? index : undefined),
@@ -281,7 +286,7 @@ export const open = Effect.fnUntraced(function* (transport: Transport, options: 
       try: () => promise,
       catch: (error) => (error instanceof RequestError ? error : new RequestError(-1, String(error)))
     })
-    return { id, at, answer, answeredAt: answeredAt(id, at) }
+    return { id, at, answer, answeredAt: answeredAt(id, at), withdraw: Effect.sync(() => cancelling.abort()) }
   })
 
   const note = (line: string): number => {
@@ -298,12 +303,11 @@ export const open = Effect.fnUntraced(function* (transport: Transport, options: 
     })
 
   const rawAsk: Client["rawAsk"] = Effect.fnUntraced(function* (method, params, id = `raw-${rawCount++}`) {
-    const at = yield* line(
-      JSON.stringify({ jsonrpc: "2.0", id, method, ...(params === undefined ? {} : { params }) })
-    )
+    const at = yield* line(JSON.stringify({ jsonrpc: "2.0", id, method, ...(params === undefined ? {} : { params }) }))
     const answered = answeredAt(id, at)
     const answer = Effect.map(answered, (index) => transcript.entries[index]!.message)
-    return { id, at, answer, answeredAt: answered }
+    const withdrawal = JSON.stringify({ jsonrpc: "2.0", method: "$/cancel_request", params: { requestId: id } })
+    return { id, at, answer, answeredAt: answered, withdraw: Effect.asVoid(line(withdrawal)) }
   })
 
   const raw: Client["raw"] = (method, params, id) => Effect.flatMap(rawAsk(method, params, id), ({ answer }) => answer)
@@ -337,7 +341,11 @@ export const open = Effect.fnUntraced(function* (transport: Transport, options: 
     channel,
     transcript,
     initialize: (capabilities = {}) =>
-      request("initialize", { protocolVersion: 1, clientCapabilities: capabilities, clientInfo: { name: "conformance", version: "1" } }),
+      request("initialize", {
+        protocolVersion: 1,
+        clientCapabilities: capabilities,
+        clientInfo: { name: "conformance", version: "1" }
+      }),
     request,
     ask,
     notify: (method, params) => Effect.promise(() => sdk.notify(method, params)),

@@ -11,13 +11,15 @@ import type {
   RequestError,
   SessionConfigOption,
   SessionModeState,
-  SessionUpdate
+  SessionUpdate,
+  TextContent
 } from "@agentclientprotocol/sdk"
 import { assert, describe, it, layer } from "@effect/vitest"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
+import type * as Schema from "effect/Schema"
 import { realpathSync } from "node:fs"
 import { join } from "node:path"
 import type { ScriptPart, ScriptStep } from "../../src/services/models/script/Script.ts"
@@ -71,7 +73,7 @@ export interface Test {
   /** A session that was opened in another way. */
   readonly session: (id: string, opened?: object) => Session
   /** A text that this test's steps of the script answer. */
-  readonly text: (words: string) => ContentBlock
+  readonly text: (words: string) => TextContent & { readonly type: "text" }
   /** Another agent with the same home, for tests that stand alone; `environment` adds to that of the first. */
   readonly restart: (environment?: Readonly<Record<string, string>>) => Effect.Effect<Test, RequestError>
 }
@@ -94,6 +96,8 @@ export interface AloneOptions extends GroupOptions, Setup {
   readonly initialized?: boolean
   /** Whether the scripted model is configured. Default `true`. */
   readonly scripted?: boolean
+  /** Time passes only when the test says so; for an agent in this process. */
+  readonly timeless?: boolean
 }
 
 export interface Suite {
@@ -169,7 +173,7 @@ const makeSession = (client: Client.Client, key: string, cwd: string, id: string
     cancel: client.notify("session/cancel", { sessionId: id }),
     told: toldSince(0),
     updates,
-    asked: (method) => client.asked(method, (params) => at(params as object as never, "sessionId") === id),
+    asked: (method) => client.asked(method, (params) => at(params, "sessionId") === id),
     setMode: (modeId) => client.request("session/set_mode", { sessionId: id, modeId })
   }
 }
@@ -278,7 +282,8 @@ export const suite = (version: Version, transport: Transport): Suite => {
       const key = nextKey()
       const steps = options.scripted === false ? undefined : keyed(options.steps ?? [], key)
       describe(`v${version} over ${transport.name}`, () => {
-        it.live(name, () =>
+        const define = options.timeless === true ? it.effect : it.live
+        define(name, () =>
           Effect.gen(function* () {
             const home = join(yield* realFolder, ".supercharge")
             const folder = yield* realFolder
@@ -295,7 +300,8 @@ export const suite = (version: Version, transport: Transport): Suite => {
               (effect) => Scope.provide(effect, scope)
             )
             const test = yield* next()
-            yield* bounded(test.client, Effect.scoped(body(test)))
+            const run = Effect.scoped(body(test))
+            yield* options.timeless === true ? run : bounded(test.client, run)
             yield* Effect.forEach(clients, finish, { discard: true })
           })
         )
@@ -305,8 +311,8 @@ export const suite = (version: Version, transport: Transport): Suite => {
 }
 
 /** A step that calls tools. */
-export const calls = (...tools: ReadonlyArray<readonly [name: string, input: object]>): ScriptStep => ({
-  parts: tools.map(([name, input]): ScriptPart => ({ tool: { name, input: input as never } }))
+export const calls = (...tools: ReadonlyArray<readonly [name: string, input: Schema.JsonObject]>): ScriptStep => ({
+  parts: tools.map(([name, input]): ScriptPart => ({ tool: { name, input } }))
 })
 
 /** A step that says something. */

@@ -165,7 +165,9 @@ export const makeJudge = (): Judge => {
         return [...found, ...move(session, update.toolCallId, update.status)]
       case "config_option_update": {
         const isOdd = update.configOptions.some(({ type }) => type === "boolean")
-        return isOdd && !has("session", "configOptions", "boolean") ? ["a boolean option for a client without them"] : []
+        return isOdd && !has("session", "configOptions", "boolean")
+          ? ["a boolean option for a client without them"]
+          : []
       }
       case "notice":
         return has("session", "notices") ? [] : ["a notice for a client without notices"]
@@ -181,13 +183,16 @@ export const makeJudge = (): Judge => {
     const method = message.method ?? ""
     const [, ...path] = gates.find(([gated]) => gated.test(method)) ?? [/^/]
     const refused = path.length > 0 && !has(...path) ? [`${method} to a client without ${path.join(".")}`] : []
-    if (method.startsWith("fs/") && !isAbsolute(at(message.params, "path"))) refused.push(`${method} of a relative path`)
+    if (method.startsWith("fs/") && !isAbsolute(at(message.params, "path")))
+      refused.push(`${method} of a relative path`)
     if (method !== "session/request_permission") return refused
     const call = at(message.params, "toolCall", "toolCallId")
     const options = at(message.params, "options")
     const status = session.calls.get(String(call))
     return [
-      ...(status === "pending" ? [] : [`a question about the tool call ${String(call)}, which is ${status ?? "unknown"}`]),
+      ...(status === "pending"
+        ? []
+        : [`a question about the tool call ${String(call)}, which is ${status ?? "unknown"}`]),
       ...(Array.isArray(options) && options.length > 0 ? [] : ["a question without options"])
     ]
   }

@@ -18,6 +18,8 @@ import { root } from "./Sources.ts"
 type Json = Schema.Json
 export type JsonObject = Schema.JsonObject
 
+export type Reply = { readonly result: Json } | { readonly error: Json }
+
 export interface Options {
   /** What the model answers. Without it the settings decide. */
   readonly steps?: ReadonlyArray<ScriptStep>
@@ -31,7 +33,7 @@ export interface Options {
   /** Where the process is started. */
   readonly cwd?: string
   /** How its requests are answered at once; `undefined` leaves one open. */
-  readonly onRequest?: (method: string, params: JsonObject) => Json | undefined
+  readonly onRequest?: (method: string, params: JsonObject) => Reply | undefined
   /** The program and all of its arguments, to start it in another way. */
   readonly command?: readonly [string, ...ReadonlyArray<string>]
 }
@@ -142,8 +144,8 @@ export const start = Effect.fnUntraced(function* (options: Options = {}): Effect
     seen.push(message)
     const { id, method, params = {} } = message
     if (id === undefined || typeof method !== "string" || !isObject(params)) return
-    const result = options.onRequest?.(method, params)
-    if (result !== undefined) put(`${JSON.stringify({ jsonrpc: "2.0", id, result })}\n`)
+    const reply = options.onRequest?.(method, params)
+    if (reply !== undefined) put(`${JSON.stringify({ jsonrpc: "2.0", id, ...reply })}\n`)
   }
 
   let rest: ReadonlyArray<Buffer> = []
@@ -360,8 +362,8 @@ export const choose = (agent: RawAgent, asked: Question, kind: string): Effect.E
 /** Says to every question what the kind says. */
 export const always =
   (kind: string) =>
-  (method: string, params: JsonObject): Json | undefined =>
-    method === "session/request_permission" ? selected(optionOf(params)(kind)) : undefined
+  (method: string, params: JsonObject): Reply | undefined =>
+    method === "session/request_permission" ? { result: selected(optionOf(params)(kind)) } : undefined
 
 /** Whether a process still runs; one that only waits for its parent to notice its end does not. */
 export const alive = (pid: number): boolean => {

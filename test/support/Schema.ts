@@ -13,8 +13,8 @@ export const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
 /** What is at a path of keys, if anything is. */
-export const at = (value: Json | undefined, ...path: ReadonlyArray<string>): Json | undefined =>
-  path.reduce<Json | undefined>((inner, key) => (isObject(inner) ? inner[key] : undefined), value)
+export const at = (value: unknown, ...path: ReadonlyArray<string>): Json | undefined =>
+  path.reduce<Json | undefined>((inner, key) => (isObject(inner) ? inner[key] : undefined), value as Json | undefined)
 
 const root: JsonObject = officialSchema
 const definitions: JsonObject = isObject(root["$defs"]) ? root["$defs"] : {}

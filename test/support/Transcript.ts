@@ -42,7 +42,7 @@ export interface Transcript {
 const messageOf = (line: string): Message => {
   try {
     const json: Json = JSON.parse(line)
-    return isObject(json) ? (json as Message) : {}
+    return isObject(json) ? json : {}
   } catch {
     return {}
   }
@@ -62,10 +62,7 @@ export const makeTranscript = (): Transcript => {
       const message = messageOf(line)
       const entry: Entry = { from, line, message }
       const index = entries.push(entry) - 1
-      const found = [
-        ...(from === "agent" ? oracle.received(line) : (oracle.sent(line), [])),
-        ...judge.see(entry)
-      ]
+      const found = [...(from === "agent" ? oracle.received(line) : (oracle.sent(line), [])), ...judge.see(entry)]
       problems.push(...found.map((problem) => `${problem}\n  in ${line.slice(0, 400)}`))
       // A test may go on at once, and say more.
       for (const look of waiting) look()

@@ -65,6 +65,8 @@ export interface Channel {
 export interface Transport {
   readonly name: string
   readonly open: (options: AgentOptions) => Effect.Effect<Channel, never, Scope.Scope>
+  /** Whether the agent lives in the time of the test. */
+  readonly inProcess: boolean
   /** Rows of the conformance list that mean nothing here, with the reason. */
   readonly notApplicable: Readonly<Record<string, string>>
 }
@@ -99,9 +101,7 @@ const agentOf = (options: AgentOptions, environment: Record<string, string>) => 
     ]),
     Layer.provide(script === undefined ? ModelsLive.layer : Models.scripted(script)),
     Layer.provide(NodeChildProcessSpawner.layer),
-    Layer.provide(
-      settings({ alwaysApprove: false, ...(script === undefined ? {} : { model: "scripted/script" }) })
-    ),
+    Layer.provide(settings({ alwaysApprove: false, ...(script === undefined ? {} : { model: "scripted/script" }) })),
     Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env: environment })))
   )
 }
@@ -109,6 +109,7 @@ const agentOf = (options: AgentOptions, environment: Record<string, string>) => 
 /** The agent in this process, over the linked pair, with the model as a value. */
 export const memory: Transport = {
   name: "memory",
+  inProcess: true,
   open: Effect.fnUntraced(function* (options) {
     yield* prepare(options)
     const link = yield* Memory.pair
@@ -116,11 +117,11 @@ export const memory: Transport = {
     const logger = Logger.map(Logger.formatLogFmt, (line) => {
       log.push(line)
     })
+    const logging = Layer.merge(Logger.layer([logger]), Layer.succeed(References.MinimumLogLevel, "All"))
+    const agent = agentOf(options, environmentOf(options))
     const serving = yield* Effect.forkScoped(
       Connection.serve(link.agent, { version: "0.0.0" }).pipe(
-        Effect.provide(agentOf(options, environmentOf(options))),
-        Effect.provide(Logger.layer([logger])),
-        Effect.provideService(References.MinimumLogLevel, "All"),
+        Effect.provide(Layer.provideMerge(agent, logging)),
         Effect.ensuring(link.agent.end)
       ),
       { startImmediately: true }
@@ -164,6 +165,7 @@ const lineCutter = (take: (line: string) => void) => {
 /** The built program, as an editor starts it. */
 export const stdio: Transport = {
   name: "stdio",
+  inProcess: false,
   open: Effect.fnUntraced(function* (options) {
     yield* prepare(options)
     const file = join(options.home, "script.json")

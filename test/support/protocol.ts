@@ -14,7 +14,7 @@ interface PromptState {
   readonly session: string
   readonly tag: string
   readonly behaviour: string
-  /** The session was closed, or about to be, when it was sent. */
+  /** The session may have been closed when it was sent. */
   readonly late: boolean
   requestCancelled: boolean
   closed: boolean
@@ -28,8 +28,11 @@ interface SessionState {
   readonly questions: Set<number>
   /** Cancels that may still explain an outcome. */
   cancels: number
+  /** Loads and closes without answer. */
   loads: number
-  gone: boolean
+  closes: number
+  /** As the answers said it last. */
+  closed: boolean
 }
 
 const object = (value: unknown): JsonObject => value as JsonObject
@@ -62,7 +65,7 @@ export const judge = (lines: ReadonlyArray<Line>): void => {
   const of = (id: string): SessionState => {
     const known = sessions.get(id)
     if (known !== undefined) return known
-    const fresh = { open: [], calls: new Map(), questions: new Set<number>(), cancels: 0, loads: 0, gone: false }
+    const fresh = { open: [], calls: new Map(), questions: new Set<number>(), cancels: 0, loads: 0, closes: 0, closed: false }
     sessions.set(id, fresh)
     return fresh
   }
@@ -89,7 +92,7 @@ export const judge = (lines: ReadonlyArray<Line>): void => {
     requests.set(Number(id), { method: String(method), session: sessionId })
     if (method === "session/close") {
       for (const prompt of of(sessionId).open) prompt.closed = true
-      of(sessionId).gone = true
+      of(sessionId).closes += 1
     }
     if (method === "session/load") of(sessionId).loads += 1
     if (method !== "session/prompt") return
@@ -101,9 +104,9 @@ export const judge = (lines: ReadonlyArray<Line>): void => {
       session: sessionId,
       tag,
       behaviour,
-      late: session.gone || session.loads > 0,
+      late: session.closed || session.closes > 0 || session.loads > 0,
       requestCancelled: false,
-      closed: session.gone
+      closed: session.closes > 0
     }
     prompts.set(prompt.id, prompt)
     session.open.push(prompt)
@@ -171,7 +174,7 @@ export const judge = (lines: ReadonlyArray<Line>): void => {
     }
     if (method === "session/update" || method === "session/request_permission") {
       const session = String(params["sessionId"])
-      const silent = of(session).gone && of(session).loads === 0 && closed.has(session)
+      const silent = of(session).closed && of(session).loads === 0
       assert.isFalse(silent, `${method} after the session was closed: ${JSON.stringify(message)}`)
       if (method === "session/update") return updated(session, object(params["update"]))
       const call = String(object(params["toolCall"])["toolCallId"])
@@ -183,16 +186,18 @@ export const judge = (lines: ReadonlyArray<Line>): void => {
     const prompt = prompts.get(Number(id))
     if (prompt !== undefined) return promptAnswered(prompt, message)
     const request = requests.get(Number(id))
-    if (request?.method === "session/close") closed.add(request.session)
-    if (request?.method === "session/load") {
-      of(request.session).loads -= 1
-      if (message["error"] === undefined) {
-        of(request.session).gone = false
-        closed.delete(request.session)
-      }
+    if (request === undefined) return
+    const session = of(request.session)
+    const succeeded = message["error"] === undefined
+    if (request.method === "session/close") {
+      session.closes -= 1
+      if (succeeded) session.closed = true
+    }
+    if (request.method === "session/load") {
+      session.loads -= 1
+      if (succeeded) session.closed = false
     }
   }
-  const closed = new Set<string>()
 
   for (const [side, message] of lines) {
     if (side === "sent") sent(message)

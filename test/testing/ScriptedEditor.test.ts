@@ -105,10 +105,10 @@ describe("scripted editor", () => {
       const read = ({ capabilities, readTextFile }: Editor) => ({
         prompt: Effect.fnUntraced(function* (id: Parameters<AgentConnection["prompt"]>[0]) {
           assert.isTrue(capabilities.readTextFile)
-          assert.strictEqual(yield* Effect.orDie(readTextFile(id, "/w/a.txt")), "unsaved")
-          assert.isTrue((yield* Effect.orDie(Effect.flip(readTextFile(id, "/w/b.txt")))).notFound)
+          assert.strictEqual(yield* readTextFile(id, "/w/a.txt"), "unsaved")
+          assert.isTrue((yield* Effect.flip(readTextFile(id, "/w/b.txt"))).notFound)
           return { stopReason: "end_turn" as const }
-        })
+        }, Effect.orDie)
       })
       const editor = yield* connect(read, { buffers: new Map([["/w/a.txt", "unsaved"]]) })
       assert.strictEqual((yield* editor.prompt("Read")).stopReason, "end_turn")

@@ -142,8 +142,9 @@ const executeFacts = (situation: Situation, access: Extract<Access, { readonly _
 
   const given = isAtHome ? verdictOf(grants, "allow", "Execute") : new Set<string>()
   const refused = verdictOf(grants, "reject", "Execute")
-  const readOnly = readOnlySegments(line, access.cwd, cwd)
-  const harmless = isReadOnlyLine(line, access.cwd, cwd)
+  const strays = (access.outside ?? []).length > 0
+  const readOnly = strays ? new Set<Segment>() : readOnlySegments(line, access.cwd, cwd)
+  const reads = isReadOnlyLine(line, access.cwd, cwd)
   const isGiven = (segment: Segment) =>
     given.has(segment.source) && isPlain(segment) && !segment.fed && !isDangerous(segment)
   const isHidden = !line.legible && [...rules.deny, ...rules.ask].some((rule) => rule.tool === "Bash")
@@ -156,8 +157,8 @@ const executeFacts = (situation: Situation, access: Extract<Access, { readonly _
       given.has(line.source) ||
       (verdicts.asked === undefined &&
         every((segment) => isRuled(segment) || isGiven(segment) || readOnly.has(segment))),
-    harmless,
-    changes: !harmless
+    harmless: reads && !strays,
+    changes: !reads
   }
 }
 

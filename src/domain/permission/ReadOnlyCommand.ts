@@ -1,10 +1,12 @@
 /**
  * Shell commands that only read, inside the working folder, and so need no question. A list with word boundaries; an
- * option that writes, runs something or reaches outside takes a command off it.
+ * option that writes, runs something or reaches outside takes a command off it, and so does one that follows links or
+ * takes names from a file, since nobody sees where those lead.
  */
 import { isWithin } from "../Paths.ts"
 import { isPlain, type Segment, type ShellLine } from "./ShellLine.ts"
 import { resolvePath } from "./PathPattern.ts"
+import type { Word } from "./ShellScanner.ts"
 
 type Judge = (words: ReadonlyArray<string>) => boolean
 
@@ -58,14 +60,12 @@ const kubectl: Judge = ([verb = "", ...rest]) =>
 
 /** Commands that take any words: none of their options writes or runs anything. */
 const plainCommands = new Set([
-  "ls",
   "cat",
   "pwd",
   "whoami",
   "uptime",
   "head",
   "tail",
-  "wc",
   "tr",
   "cut",
   "nl",
@@ -77,30 +77,35 @@ const plainCommands = new Set([
   "realpath",
   "readlink",
   "stat",
-  "du",
   "df",
   "which",
   "uname",
   "id",
-  "cmp",
-  "diff",
-  "grep",
-  "egrep",
-  "fgrep"
+  "cmp"
+])
+
+/** Commands that only read, but of which some options follow links or take names from a file. */
+const following = new Map<string, Judge>([
+  ["ls", without(/^-[^-]*L/, /^--dereference$/)],
+  ["wc", without(/^--fil/)],
+  ["du", without(/^-[^-]*[LD]/, /^--(de|fil)/)],
+  ["diff", without(/^-[^-]*r/, /^--rec/)],
+  ...["grep", "egrep", "fgrep"].map((name) => [name, without(/^-[^-]*R/, /^--de/)] as const)
 ])
 
 const commands = new Map<string, Judge>([
   ...[...plainCommands].map((name) => [name, always] as const),
+  ...following,
   ["cd", (words) => words.length === 1 && positional(words).length === 1],
   // A variable's name may hold a substitution that testing it runs.
   ["test", without(/^-[vR]$/)],
   ["[", without(/^-[vR]$/)],
   ["date", (words) => only(/^[-+]/)(words) && without(/^-[^-]*s/, /^--s/)(words)],
   ["hostname", only(/^-[fsiId]$/)],
-  ["sort", without(/^-[^-]*[oT]/, /^--(o|co|t)/)],
+  ["sort", without(/^-[^-]*[oT]/, /^--(o|co|t|fil)/)],
   ["uniq", (words) => positional(words).length <= 1],
-  ["rg", without(/^--(pre|hostname-bin|search-zip)/, /^-[^-]*z/)],
-  ["find", without(/^-(exec|ok|delete|fprint|fls)/)],
+  ["rg", without(/^--(pre|hostname-bin|search-zip|follow)/, /^-[^-]*[zL]/)],
+  ["find", without(/^-(exec|ok|delete|fprint|fls|follow|files0|L$)/)],
   ["git", git],
   ["sed", sed],
   ["kubectl", kubectl]
@@ -118,36 +123,70 @@ const pathsOf = (name: string, words: ReadonlyArray<string>): ReadonlyArray<stri
     .flatMap((word) => (word.startsWith("-") ? [word.replace(/^-[^=/~]*=?/, "")] : [word]))
 }
 
-const reaches = (path: string, base: string, cwd: string): boolean =>
-  path.startsWith("~") ||
-  (/^\/|(^|\/)\.\.(\/|$)/.test(path) && path !== "/dev/null" && !isWithin(cwd, resolvePath(base, path)))
+const reaches = (path: string, base: string, cwd: string): boolean => {
+  if (path === "/dev/null") return false
+  if (path.startsWith("~") || (path.startsWith("/") && !isWithin(cwd, path))) return true
+  return /^\/|(^|\/)\.\.(\/|$)/.test(path) && !isWithin(cwd, resolvePath(base, path))
+}
+
+/** Whether the shell may make several words of it, an option, or the name of the folder above. */
+const mayBecomeMore = ({ pattern, text }: Word): boolean =>
+  pattern && (/^-|\{/.test(text) || /(^|\/)\.[^/]*[*?[]/.test(text))
+
+/** Whether the name of a file may be taken for an option: with a dot or a slash in it, it is none that is known here. */
+const mayBecomeOption = (name: string, { pattern, text }: Word): boolean =>
+  pattern && /^[*?[]/.test(text) && !plainCommands.has(name) && !(following.has(name) && /[./]/.test(text))
 
 const isReadOnlySegment = (segment: Segment, base: string, cwd: string): boolean => {
   const [name = "", ...words] = segment.words.map((word) => word.text)
   const [, ...written] = segment.words
-  const mayBecomeOption = written.some((word) => word.pattern && /^[*?[{]/.test(word.text))
   return (
     isPlain(segment) &&
     (commands.get(name)?.(words) ?? false) &&
-    !segment.words.some((word) => word.dynamic) &&
-    !segment.reads.some((word) => word.dynamic) &&
-    (plainCommands.has(name) || !mayBecomeOption) &&
+    ![...segment.words, ...segment.reads].some((word) => word.dynamic || mayBecomeMore(word)) &&
+    !written.some((word) => mayBecomeOption(name, word)) &&
     ![...pathsOf(name, words), ...segment.reads.map((word) => word.text)].some((path) => reaches(path, base, cwd))
   )
 }
+
+/** More of them are not followed. */
+const MAX_MOVES = 4
+
+const movesOf = (line: ShellLine): number =>
+  line.segments.filter((segment) => segment.words[0]?.text === "cd").length
 
 /**
  * The segments that only read. `base` is where the line runs, `cwd` the folder that it may read. Git in another folder
  * is none: the configuration there decides what git runs.
  */
 export const readOnlySegments = (line: ShellLine, base: string, cwd: string): ReadonlySet<Segment> => {
-  if (!isWithin(cwd, base)) return new Set()
-  const isMoved = base !== cwd || line.segments.some((segment) => segment.words[0]?.text === "cd")
+  const moves = movesOf(line)
+  if (!isWithin(cwd, base) || moves > MAX_MOVES) return new Set()
+  const isMoved = base !== cwd || moves > 0
   return new Set(
     line.segments.filter(
       (segment) => isReadOnlySegment(segment, base, cwd) && !(isMoved && segment.words[0]?.text === "git")
     )
   )
+}
+
+/**
+ * Paths that the reading segments name, all below `cwd`, each from every folder in which the line may be by then.
+ * Patterns are as written and `..` is not resolved: only the file system knows where they lead.
+ */
+export const pathsRead = (line: ShellLine, base: string, cwd: string): ReadonlyArray<string> => {
+  const reading = readOnlySegments(line, base, cwd)
+  const found: Array<string> = []
+  let bases: ReadonlyArray<string> = [base]
+  for (const segment of line.segments.filter((candidate) => reading.has(candidate))) {
+    const [name = "", ...words] = segment.words.map((word) => word.text)
+    const paths = [...pathsOf(name, words), ...segment.reads.map((word) => word.text)]
+      .filter((path) => path !== "" && path !== "/dev/null")
+      .flatMap((path) => (path.startsWith("/") ? [path] : bases.map((folder) => `${folder}/${path}`)))
+    found.push(...paths)
+    if (name === "cd") bases = [...bases, ...paths]
+  }
+  return found
 }
 
 export const isReadOnlyLine = (line: ShellLine, base: string, cwd: string): boolean =>

@@ -11,6 +11,7 @@ import { fenced } from "../../domain/text/Fence.ts"
 import type { CommandResult, SandboxRunnerShape } from "../SandboxRunner.ts"
 import type { PreparedCall, ToolContext, ToolDefinition, ToolOutcome } from "../ToolDefinition.ts"
 import { ToolInputInvalid } from "../ToolDefinition.ts"
+import type { CommandReach } from "./support/CommandReach.ts"
 import { makeInput } from "./support/Input.ts"
 import { makeLiveOutput } from "./support/LiveOutput.ts"
 import { failed } from "./support/Outcome.ts"
@@ -64,7 +65,7 @@ const outcomeOf = (result: CommandResult): ToolOutcome => {
   }
 }
 
-export const makeBash = (runner: SandboxRunnerShape, paths: Path.Path): ToolDefinition => {
+export const makeBash = (runner: SandboxRunnerShape, paths: Path.Path, reach: CommandReach): ToolDefinition => {
   const decode = makeInput("bash", parameters)
 
   const spillFile = Effect.fnUntraced(function* (scratch: string) {
@@ -98,12 +99,18 @@ export const makeBash = (runner: SandboxRunnerShape, paths: Path.Path): ToolDefi
       const { command, description, timeout = DEFAULT_TIMEOUT } = yield* decode(raw)
       if (command.trim() === "") return yield* new ToolInputInvalid({ message: `"command" is empty: give a command` })
       const bounded = Math.min(LONGEST_TIMEOUT, Math.max(SHORTEST_TIMEOUT, timeout))
+      const outside = yield* reach.outside(command, workspace)
+      const words = [
+        ...(description === undefined ? [] : [description]),
+        fenced(command, "sh"),
+        ...outside.map((path) => `A link leads out of the workspace, to ${path}`)
+      ]
       return {
         title: titleOf(command),
         kind: "execute",
         locations: [],
-        preview: [textContent((description === undefined ? "" : `${description}\n`) + fenced(command, "sh"))],
-        access: { _tag: "Execute", command, cwd: workspace.cwd },
+        preview: [textContent(words.join("\n"))],
+        access: { _tag: "Execute", command, cwd: workspace.cwd, ...(outside.length > 0 && { outside }) },
         run: (context) => run(command, bounded, context)
       } satisfies PreparedCall
     })

@@ -17,6 +17,7 @@ import { makeEdit } from "./Edit.ts"
 import { makeGlob } from "./Glob.ts"
 import { makeGrep } from "./Grep.ts"
 import { makeList } from "./List.ts"
+import { makeCommandReach } from "./support/CommandReach.ts"
 import { makePlaces } from "./support/Places.ts"
 import { makeRead } from "./Read.ts"
 import { makeReadLedger } from "./support/ReadLedger.ts"
@@ -30,7 +31,8 @@ const make = Effect.fnUntraced(function* (environment: Environment) {
   const files = yield* ClientFS
   const runner = yield* SandboxRunner
   const search = yield* makeSearch(environment)
-  const places = makePlaces(paths, makeRealPaths(fs, paths), environment["HOME"])
+  const realPaths = makeRealPaths(fs, paths)
+  const places = makePlaces(paths, realPaths, environment["HOME"])
   const ledger = makeReadLedger()
   const suggestions = makeSuggestions(fs, paths)
   const changes = { files, ledger, suggestions }
@@ -42,7 +44,7 @@ const make = Effect.fnUntraced(function* (environment: Environment) {
     grep: makeGrep(fs, search, places),
     glob: makeGlob(fs, search, places),
     list: makeList(fs, paths, places, suggestions),
-    bash: makeBash(runner, paths),
+    bash: makeBash(runner, paths, makeCommandReach(fs, paths, realPaths)),
     todo: makeTodo()
   }
   return Tools.of({ get: (names) => names.map((name) => tools[name]) })

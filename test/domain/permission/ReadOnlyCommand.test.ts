@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { isReadOnlyLine } from "../../../src/domain/permission/ReadOnlyCommand.ts"
+import { isReadOnlyLine, pathsRead } from "../../../src/domain/permission/ReadOnlyCommand.ts"
 import { parseLine } from "../../../src/domain/permission/ShellLine.ts"
 
 const isReadOnly = (command: string, base = "/w") => isReadOnlyLine(parseLine(command), base, "/w")
@@ -27,7 +27,11 @@ describe("ReadOnlyCommand", () => {
     "cat /w/a /dev/null",
     "[ -f a ] && echo yes",
     "date +%s",
-    "kubectl get pods"
+    "kubectl get pods",
+    "grep -rn foo *.ts src/*",
+    "ls -la */",
+    "find . -name '*.{ts,js}'",
+    "grep -rn '{' .github/*"
   ]) {
     it(`reads only: ${command}`, () => assert.isTrue(isReadOnly(command)))
   }
@@ -97,10 +101,49 @@ describe("ReadOnlyCommand", () => {
     "xargs ls",
     "sh",
     "kubectl get secrets",
-    "kubectl delete pod x"
+    "kubectl delete pod x",
+    "find . -{delete,print}",
+    "sort --{output=a,unique} b",
+    "rg --{pre=./x,column} y",
+    "cat {/etc/passwd,a}",
+    "cat {..,a}/b",
+    "cat .*/b",
+    "cat .?/b",
+    "cat .[.]/b",
+    "grep -[R] b .",
+    "grep x *",
+    "wc -l < .?/b",
+    "cat /elsewhere/../w/b",
+    "grep -R x .",
+    "grep -nR x .",
+    "grep --dereference-recursive x .",
+    "rg -L x",
+    "rg --follow x",
+    "find -L .",
+    "find . -follow",
+    "find -files0-from a",
+    "ls -RL",
+    "du -L",
+    "diff -r a b",
+    "sort --files0-from=a",
+    "wc --files0-from=a",
+    "cd a && cd b && cd c && cd d && cd e && ls"
   ]) {
     it(`may do more: ${command}`, () => assert.isFalse(isReadOnly(command)))
   }
+
+  it("what a line reads is told from every folder in which it may be", () => {
+    const read = (command: string) => pathsRead(parseLine(command), "/w", "/w")
+    assert.deepStrictEqual(read("cat a b/../c '/w/d' < e | grep -n x f"), [
+      "/w/a",
+      "/w/b/../c",
+      "/w/d",
+      "/w/e",
+      "/w/f"
+    ])
+    assert.deepStrictEqual(read("cd sub && cat a"), ["/w/sub", "/w/a", "/w/sub/a"])
+    assert.deepStrictEqual(read("rm a; cat b*/c"), ["/w/b*/c"])
+  })
 
   it("git and other folders do not go together", () => {
     assert.isTrue(isReadOnly("ls", "/w/sub"))
