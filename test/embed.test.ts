@@ -53,7 +53,10 @@ const agent = (home: string, replaced: Layer.Layer<never>, settings: Partial<Set
   )
 
 const broker = (decide: (access: Access) => Decision) =>
-  Layer.succeed(PermissionBroker, { decide: ({ access }) => Effect.sync(() => decide(access)) })
+  Layer.succeed(PermissionBroker, {
+    decide: ({ access }) => Effect.sync(() => decide(access)),
+    readable: () => Effect.succeed(undefined)
+  })
 
 /** How the calls of a turn ended, in order. */
 const endings = ({ updates }: ScriptedEditor.EditorTurn) =>

@@ -8,6 +8,7 @@ import { extending } from "./conformance/Extensions.ts"
 import { usingClient } from "./conformance/Files.ts"
 import { combining, initializing } from "./conformance/Initialize.ts"
 import { usingServers } from "./conformance/Servers.ts"
+import { reopeningSessions } from "./conformance/Reopening.ts"
 import { keepingSessions } from "./conformance/Sessions.ts"
 import { callingTools } from "./conformance/ToolCalls.ts"
 import { framing } from "./conformance/Transport.ts"
@@ -22,6 +23,7 @@ for (const transport of [memory, stdio]) {
     combining,
     signingIn,
     keepingSessions,
+    reopeningSessions,
     prompting,
     cancelling,
     callingTools,

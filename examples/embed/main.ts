@@ -25,7 +25,8 @@ const readOnly = Layer.succeed(PermissionBroker, {
       access._tag === "None" || (access._tag === "Read" && access.outside.length === 0)
         ? { _tag: "Allowed" }
         : { _tag: "Denied", reason: "This agent only reads." }
-    )
+    ),
+  readable: () => Effect.succeed(undefined)
 })
 
 /** The agent with these two replaced, and its own folder for sessions. */

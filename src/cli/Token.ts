@@ -6,7 +6,7 @@ import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { TokenStore } from "../services/auth/TokenStore.ts"
-import { tokenStore } from "../composition/Process.ts"
+import { tokenStore } from "../composition/Platform.ts"
 
 /** Runs against the token store. What goes wrong there is a sentence for the person at the terminal. */
 const withStore = <A, E extends { readonly message: string }>(

@@ -14,7 +14,7 @@
  */
 import * as NodeChildProcessSpawner from "@effect/platform-node/NodeChildProcessSpawner"
 import type { SecureRandom } from "effect/crypto/SecureRandom"
-import * as Effect from "effect/Effect"
+import type * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import type * as Path from "effect/Path"
@@ -38,7 +38,7 @@ import * as BuiltInTools from "../services/tools/BuiltInTools.ts"
 import * as TurnLoop from "../services/turn/TurnLoop.ts"
 import * as Connection from "../transports/acp/Connection.ts"
 import { Frames } from "../transports/Frames.ts"
-import { platform as ownPlatform } from "./Process.ts"
+import { platform as ownPlatform } from "./Platform.ts"
 import * as Store from "./Store.ts"
 
 /** The services that decide what the agent may do and where it keeps things. */
@@ -57,7 +57,7 @@ export const layerWithoutTools: Layer.Layer<
 /** The agent with its built-in tools, which work through `ClientFS` and `SandboxRunner` whichever those are. */
 export const layer: Layer.Layer<Agent, never, Capabilities | Models | Settings | Platform> = Layer.provide(
   layerWithoutTools,
-  Layer.unwrap(Effect.sync(() => BuiltInTools.layer(process.env)))
+  Layer.suspend(() => BuiltInTools.layer(process.env))
 )
 
 /** Files, paths, randomness and processes of this machine. */
@@ -67,16 +67,14 @@ export const platform: Layer.Layer<Platform> = Layer.provideMerge(NodeChildProce
  * What the program uses for each capability, except that everyone may open a session: sign-in is the application's.
  * Sessions are kept in `sessions.db` of the settings' home. Building it touches no file and starts no process.
  */
-export const defaults: Layer.Layer<Capabilities | Platform, never, Settings> = Layer.unwrap(
-  Effect.sync(() =>
-    Layer.mergeAll(
-      Auth.layerOpen,
-      ClientFSLocal.layer,
-      McpManager.layer(process.env),
-      PermissionBroker.layer,
-      SandboxRunnerLocal.layer(process.env),
-      Store.layer
-    )
+export const defaults: Layer.Layer<Capabilities | Platform, never, Settings> = Layer.suspend(() =>
+  Layer.mergeAll(
+    Auth.layerOpen,
+    ClientFSLocal.layer,
+    McpManager.layer(process.env),
+    PermissionBroker.layer,
+    SandboxRunnerLocal.layer(process.env),
+    Store.layer
   )
 ).pipe(Layer.provideMerge(platform))
 

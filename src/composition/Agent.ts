@@ -11,7 +11,7 @@ import * as Sessions from "../services/Sessions.ts"
 import type { Flags } from "../services/Settings.ts"
 import { Turn } from "../services/Turn.ts"
 import { late } from "./Late.ts"
-import { settings } from "./Process.ts"
+import { settings } from "./Platform.ts"
 import * as Store from "./Store.ts"
 
 const turn = late(

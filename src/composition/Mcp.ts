@@ -1,9 +1,8 @@
 /** MCP servers as child processes of this one. Loaded with the first session that has a server. */
 import * as NodeChildProcessSpawner from "@effect/platform-node/NodeChildProcessSpawner"
-import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { McpManager } from "../services/McpManager.ts"
 
-export const layer = Layer.unwrap(Effect.sync(() => McpManager.layer(process.env))).pipe(
+export const layer = Layer.suspend(() => McpManager.layer(process.env)).pipe(
   Layer.provide(NodeChildProcessSpawner.layer)
 )

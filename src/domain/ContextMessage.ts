@@ -33,9 +33,7 @@ const toPart = (content: Content): Schema.Json => {
     case "resource": {
       if ("text" in content.resource) return resource(content.resource.uri, content.resource.text)
       const { blob, mimeType, uri } = content.resource
-      return mimeType?.startsWith("image/") === true
-        ? filePart(mimeType, blob)
-        : resource(uri, textOf(blob, mimeType))
+      return mimeType?.startsWith("image/") === true ? filePart(mimeType, blob) : resource(uri, textOf(blob, mimeType))
     }
   }
 }

@@ -1,6 +1,6 @@
 /**
  * What a session tells the world, free of any protocol version. One pure function per version turns an event into
- * updates, live and on replay alike, so the two cannot drift (design §4).
+ * updates, live and on replay alike, so the two cannot drift.
  */
 import * as Schema from "effect/Schema"
 import { Content } from "./Content.ts"
@@ -90,12 +90,13 @@ export type TransientEvent = ToolCallProgress | ModeChanged | ConfigChanged | Co
 /** Anything that a session tells its views. */
 export type Event = StoredEvent | TransientEvent
 
-const transient: ReadonlySet<Event["_tag"]> = new Set<TransientEvent["_tag"]>([
-  "ToolCallProgress",
-  "ModeChanged",
-  "ConfigChanged",
-  "CommandsChanged",
-  "Notice"
-])
+/** A record, so that the compiler asks for each of them. */
+const transient: Readonly<Record<TransientEvent["_tag"], true>> = {
+  ToolCallProgress: true,
+  ModeChanged: true,
+  ConfigChanged: true,
+  CommandsChanged: true,
+  Notice: true
+}
 
-export const isStored = (event: Event): event is StoredEvent => !transient.has(event._tag)
+export const isStored = (event: Event): event is StoredEvent => !Object.hasOwn(transient, event._tag)

@@ -9,7 +9,7 @@ export class SessionNotFound extends Schema.TaggedError<SessionNotFound>()("Sess
   sessionId: Schema.String
 }) {
   override get message(): string {
-    return `Session ${this.sessionId} does not exist: open it with session/load, or start one with session/new`
+    return `Session ${this.sessionId} does not exist`
   }
 }
 

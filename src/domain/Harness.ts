@@ -6,8 +6,10 @@ import type { ExecutionMode } from "./ExecutionMode.ts"
 export const HarnessId = Schema.NonEmptyString.pipe(Schema.brand("HarnessId"))
 export type HarnessId = typeof HarnessId.Type
 
+const everyTool = ["read", "write", "edit", "grep", "glob", "list", "bash", "todo"] as const
+
 /** The name that a model calls. */
-export type ToolName = "read" | "write" | "edit" | "grep" | "glob" | "list" | "bash" | "todo"
+export type ToolName = (typeof everyTool)[number]
 
 /** One kind of agent. A session keeps its harness for life. */
 export interface Harness {
@@ -23,7 +25,6 @@ export interface Harness {
   readonly prompt: string
 }
 
-const everyTool: ReadonlyArray<ToolName> = ["read", "write", "edit", "grep", "glob", "list", "bash", "todo"]
 const readingTools: ReadonlyArray<ToolName> = ["read", "grep", "glob", "list", "todo"]
 
 const code: Harness = {

@@ -21,7 +21,7 @@ export type SessionRecord = typeof SessionRecord.Type
 
 /** Messages added to what the model sees, encoded as `effect/ai` prompt messages; opaque here. */
 export const ContextAppended = Schema.TaggedStruct("ContextAppended", { messages: Schema.Array(Schema.Json) })
-/** What the model sees ends after that many messages: the provider refused what followed (TRN-08). */
+/** What the model sees ends after that many messages, whatever was told since: it was an error, or refused (TRN-08). */
 export const ContextTruncated = Schema.TaggedStruct("ContextTruncated", { length: Schema.Natural })
 /** A choice of the user that must survive a reload. Absent keys are unchanged. */
 export const Configured = Schema.TaggedStruct("Configured", {

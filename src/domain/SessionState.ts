@@ -9,7 +9,7 @@ import type { PlanEntry } from "./Event.ts"
 import type { ToolCallId } from "./Ids.ts"
 import type { Grant } from "./Permission.ts"
 import type { Entry } from "./Session.ts"
-import type { ToolCall } from "./Tool.ts"
+import type { ToolCall, ToolCallPatch } from "./Tool.ts"
 import { isFinal, textContent } from "./Tool.ts"
 import type { ExecutionMode } from "./ExecutionMode.ts"
 
@@ -139,9 +139,13 @@ export const fold = (state: SessionState, entry: Entry): SessionState => foldAll
  */
 export const closing = (state: SessionState, why: string): ReadonlyArray<Entry> => {
   const entries: Array<Entry> = []
-  for (const [id, call] of state.openCalls) {
-    const content = [...call.content, textContent(why)]
-    entries.push({ _tag: "ToolCallUpdated", id, patch: { status: "failed", content } })
+  for (const [id, { content, rawOutput }] of state.openCalls) {
+    const patch: ToolCallPatch = {
+      status: "failed",
+      content: [...content, textContent(why)],
+      ...(rawOutput === undefined ? {} : { rawOutput })
+    }
+    entries.push({ _tag: "ToolCallUpdated", id, patch })
   }
   const messages = state.unreadPrompts.map(userMessage)
   if (state.uncommitted !== "") messages.push(assistantMessage(state.uncommitted))

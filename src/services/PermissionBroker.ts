@@ -2,15 +2,18 @@
 import * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
+import * as Path from "effect/Path"
 import type { ExecutionMode } from "../domain/ExecutionMode.ts"
 import type { SessionId, ToolCallId } from "../domain/Ids.ts"
 import type { Access, Answer, Decision, Grant, Question } from "../domain/Permission.ts"
-import { factsOf } from "../domain/permission/PermissionFacts.ts"
+import { anchorsOfRules, factsOf, mentionedPaths, readableBy } from "../domain/permission/PermissionFacts.ts"
 import { choicesFor, type Choice } from "../domain/permission/PermissionOptions.ts"
 import * as Policy from "../domain/permission/PermissionPolicy.ts"
 import { parseRules } from "../domain/permission/PermissionRule.ts"
 import type { ToolCallPatch } from "../domain/Tool.ts"
+import { makeRealPaths } from "./files/RealPath.ts"
 import { Settings } from "./Settings.ts"
 
 /** A tool call that is about to run, and what is known of its session. */
@@ -18,7 +21,10 @@ export interface PermissionRequest {
   readonly sessionId: SessionId
   readonly call: { readonly id: ToolCallId; readonly patch: ToolCallPatch }
   readonly access: Access
+  /** The session's folder: relative rules start there. */
   readonly cwd: string
+  /** `cwd` and the additional directories: what may be read unasked. */
+  readonly roots: ReadonlyArray<string>
   readonly mode: ExecutionMode
   /** "Always" answers of this session so far. */
   readonly grants: ReadonlyArray<Grant>
@@ -28,9 +34,23 @@ export interface PermissionRequest {
   readonly remember: (grant: Grant) => Effect.Effect<void>
 }
 
+/** Whether a file may be shown, by its absolute path. One that has two names is shown only if both may be. */
+export type Readable = (path: string) => boolean
+
+/** Who looks: a session in `cwd`, with a tool that searches (`Grep` rules bind it) or not. */
+export interface Onlooker {
+  readonly cwd: string
+  readonly search: boolean
+}
+
 /** What `PermissionBroker` promises. A denied call does not run; the model reads the reason. */
 export interface PermissionBrokerShape {
   readonly decide: (request: PermissionRequest) => Effect.Effect<Decision>
+  /**
+   * What deny rules of the moment leave of the files below a folder, since a call is judged by the folder alone.
+   * Undefined when they leave all of them.
+   */
+  readonly readable: (onlooker: Onlooker) => Effect.Effect<Readable | undefined>
 }
 
 const allowed: Decision = { _tag: "Allowed" }
@@ -55,38 +75,56 @@ const settle = Effect.fnUntraced(function* (
 export class PermissionBroker extends Context.Service<PermissionBroker, PermissionBrokerShape>()(
   "super-pi/PermissionBroker"
 ) {
-  /** Judges by the settings of the moment. A rule that cannot be read is named once in the log. */
-  static readonly layer: Layer.Layer<PermissionBroker, never, Settings> = Layer.effect(
-    PermissionBroker,
-    Effect.gen(function* () {
-      const settings = yield* Settings
-      const home = yield* Config.String("HOME").pipe(Effect.orElseSucceed(() => undefined))
-      const warned = new Set<string>()
+  /**
+   * Judges by the settings of the moment, and paths by the names under which they are written and by those that links
+   * lead to. A rule that cannot be read is named once in the log.
+   */
+  static readonly layer: Layer.Layer<PermissionBroker, never, FileSystem.FileSystem | Path.Path | Settings> =
+    Layer.effect(
+      PermissionBroker,
+      Effect.gen(function* () {
+        const settings = yield* Settings
+        const realPaths = makeRealPaths(yield* FileSystem.FileSystem, yield* Path.Path)
+        const home = yield* Config.String("HOME").pipe(Effect.orElseSucceed(() => undefined))
+        const warned = new Set<string>()
 
-      const decide = Effect.fn("PermissionBroker.decide")(function* (request: PermissionRequest) {
-        const { rules, warnings } = parseRules((yield* settings.current).permission)
-        for (const warning of warnings) {
-          if (!warned.has(warning)) yield* Effect.logWarning(warning)
-          warned.add(warning)
-        }
-        const { access, ask, call, cwd, grants, mode, sessionId } = request
-        const search = call.patch.kind === "search"
-        const verdict = Policy.judge(factsOf({ access, search, cwd, home, rules, grants }), mode)
-        if (verdict._tag === "Allow") return allowed
-        if (verdict._tag === "Deny") return denied(verdict.reason)
-        if (ask === undefined) return denied(Policy.nobodyToAsk)
-        const choices = choicesFor(access, cwd)
-        const answer = yield* ask({ sessionId, call, options: choices.map(({ option }) => option) })
-        return yield* settle(request, choices, answer)
+        const currentRules = Effect.gen(function* () {
+          const { rules, warnings } = parseRules((yield* settings.current).permission)
+          for (const warning of warnings) {
+            if (!warned.has(warning)) yield* Effect.logWarning(warning)
+            warned.add(warning)
+          }
+          return rules
+        })
+
+        const decide = Effect.fn("PermissionBroker.decide")(function* (request: PermissionRequest) {
+          const { access, ask, call, cwd, grants, mode, roots, sessionId } = request
+          const search = call.patch.kind === "search"
+          const situation = { access, search, cwd, roots, home, rules: yield* currentRules, grants }
+          const links = yield* realPaths.resolveAll(mentionedPaths(situation))
+          const verdict = Policy.judge(factsOf({ ...situation, links }), mode)
+          if (verdict._tag === "Allow") return allowed
+          if (verdict._tag === "Deny") return denied(verdict.reason)
+          if (ask === undefined) return denied(Policy.nobodyToAsk)
+          const choices = choicesFor(access, cwd)
+          const answer = yield* ask({ sessionId, call, options: choices.map(({ option }) => option) })
+          return yield* settle(request, choices, answer)
+        })
+
+        const readable = Effect.fn("PermissionBroker.readable")(function* ({ cwd, search }: Onlooker) {
+          const rules = yield* currentRules
+          const links = yield* realPaths.resolveAll(anchorsOfRules(rules.deny, { cwd, home }))
+          return readableBy(rules, search, { cwd, home, links })
+        })
+
+        return { decide, readable }
       })
-
-      return { decide }
-    })
-  )
+    )
 
   /** Allows everything: for hosts that judge calls themselves. */
   static readonly layerAllow: Layer.Layer<PermissionBroker> = Layer.succeed(PermissionBroker, {
-    decide: () => Effect.succeed(allowed)
+    decide: () => Effect.succeed(allowed),
+    readable: () => Effect.succeed(undefined)
   })
 
   /** Denies everything that touches something. */
@@ -94,6 +132,7 @@ export class PermissionBroker extends Context.Service<PermissionBroker, Permissi
     decide: ({ access }) =>
       Effect.succeed(
         access._tag === "None" ? allowed : denied("Denied: this agent may touch nothing. Answer without tools.")
-      )
+      ),
+    readable: () => Effect.succeed(() => false)
   })
 }

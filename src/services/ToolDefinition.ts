@@ -5,6 +5,7 @@ import * as Schema from "effect/Schema"
 import type { PlanEntry } from "../domain/Event.ts"
 import type { Access } from "../domain/Permission.ts"
 import type { ToolCallPatch, ToolContent, ToolKind, ToolLocation } from "../domain/Tool.ts"
+import type { Readable } from "./PermissionBroker.ts"
 import type { Workspace } from "./Workspace.ts"
 
 /** The model's input does not fit. `message` goes back to the model and names the field. */
@@ -17,6 +18,8 @@ export interface ToolContext {
   readonly workspace: Workspace
   /** Replaces the plan of the session. */
   readonly plan: (entries: ReadonlyArray<PlanEntry>) => Effect.Effect<void>
+  /** What a tool that looks below a folder may show of it. The folder itself was judged with the call. */
+  readonly readable: Effect.Effect<Readable | undefined>
   /** Shows unfinished work; superseded by the outcome. */
   readonly progress: (patch: ToolCallPatch) => Effect.Effect<void>
 }

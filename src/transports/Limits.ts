@@ -4,7 +4,7 @@ import { maxFrameBytes } from "./Frames.ts"
 
 /** Every bound of a connection. Nothing of it grows beyond them. */
 export interface Limits {
-  /** Bytes of the longest frame, in and out (TR-04). Default 32 MiB. */
+  /** Bytes of the longest frame, in and out (TR-04). Default 32 MiB, which is also the most that stdio takes in. */
   readonly frameBytes: number
   /** Frames that wait for the writer before `notify` waits. Default 256. */
   readonly queuedFrames: number

@@ -12,7 +12,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import { ErrorCode, WireError } from "../domain/wire/ErrorCode.ts"
+import { ErrorCode, type ErrorObject, methodNotFound, shortName, WireError } from "../domain/wire/ErrorCode.ts"
 import * as JsonRpc from "../domain/wire/JsonRpc.ts"
 import * as RequestId from "../domain/wire/RequestId.ts"
 import type { Frame, FramesShape } from "./Frames.ts"
@@ -43,19 +43,13 @@ export interface PeerShape {
   readonly serve: (routes: Routes) => Effect.Effect<void>
 }
 
-/** Names of methods come from outside; no text of ours repeats more of them. */
-const short = (name: string): string => (name.length > 100 ? `${name.slice(0, 100)}…` : name)
-
 const internalError = new WireError({ code: ErrorCode.InternalError, message: "Internal error" })
 
 const cancelled = new WireError({ code: ErrorCode.RequestCancelled, message: "Request cancelled" })
 
-const methodNotFound = (method: string): WireError =>
-  new WireError({ code: ErrorCode.MethodNotFound, message: `Method not found: ${short(method)}` })
-
 /** Defects go to the log, never to the other side. */
 const logDefect = (cause: Cause.Cause<unknown>, method: string): Effect.Effect<void> =>
-  Cause.hasDies(cause) ? Effect.logError(`The handler of ${short(method)} failed`, cause) : Effect.void
+  Cause.hasDies(cause) ? Effect.logError(`The handler of ${shortName(method)} failed`, cause) : Effect.void
 
 const failureOf = (cause: Cause.Cause<WireError>, method: string): Effect.Effect<WireError> =>
   Effect.as(
@@ -99,7 +93,7 @@ export const make = Effect.fnUntraced(function* (
         )
   }
 
-  const refuse = (id: RequestId.RequestId, error: JsonRpc.ErrorObject): Effect.Effect<void> =>
+  const refuse = (id: RequestId.RequestId, error: ErrorObject): Effect.Effect<void> =>
     outbox.putSpare(Outbox.outgoing(JsonRpc.encodeError(id, error)), limits.queuedRefusals)
 
   const hangUp = (): void => {
@@ -165,8 +159,8 @@ export const make = Effect.fnUntraced(function* (
       return route === undefined ? Effect.fail(methodNotFound(method)) : route(params, incoming)
     }).pipe(
       Effect.map((result) => fit(id, JsonRpc.encodeResult(id, result))),
-      Effect.annotateLogs("method", short(method)),
-      Effect.withSpan(short(method), { kind: "server", root: true }, { captureStackTrace: false }),
+      Effect.annotateLogs("method", shortName(method)),
+      Effect.withSpan(shortName(method), { kind: "server", root: true }, { captureStackTrace: false }),
       Effect.interruptible,
       Effect.exit
     )
@@ -184,7 +178,7 @@ export const make = Effect.fnUntraced(function* (
 
   const inform = ({ method, params }: JsonRpc.Notification, routes: Routes): Effect.Effect<void> =>
     Effect.suspend(() => routes.notification(method)?.(params) ?? Effect.void).pipe(
-      Effect.annotateLogs("method", short(method)),
+      Effect.annotateLogs("method", shortName(method)),
       Effect.catchCause((cause) => logDefect(cause, method)),
       Effect.ensuring(Effect.sync(() => notified--))
     )
@@ -200,10 +194,11 @@ export const make = Effect.fnUntraced(function* (
   }
 
   const receive = (frame: Frame, routes: Routes): Effect.Effect<void> => {
-    if (frame._tag === "TooLong") {
+    const bytes = frame._tag === "TooLong" ? frame.bytes : Buffer.byteLength(frame.text)
+    if (frame._tag === "TooLong" || bytes > limits.frameBytes) {
       return refuse(RequestId.nullId, {
         code: ErrorCode.InvalidRequest,
-        message: `Invalid request: the message is ${frame.bytes} bytes long, and the limit is ${limits.frameBytes} bytes`
+        message: `Invalid request: the message is ${bytes} bytes long, and the limit is ${limits.frameBytes} bytes`
       })
     }
     const message = JsonRpc.parse(frame.text)
@@ -226,7 +221,7 @@ export const make = Effect.fnUntraced(function* (
       }
       case "Notification": {
         if (notified >= limits.notificationsIn) {
-          return Effect.logWarning(`Dropped ${short(message.method)}: ${notified} notifications are still at work`)
+          return Effect.logWarning(`Dropped ${shortName(message.method)}: ${notified} notifications are still at work`)
         }
         notified++
         return start(inform(message, routes), false)

@@ -11,8 +11,9 @@ import { Frames, type FramesShape } from "./Frames.ts"
 import * as Lines from "./Lines.ts"
 
 /**
- * Frames over `input` and `output`. `input` is destroyed with the scope, so that an open pipe does not keep the process
- * alive; `output` belongs to the caller. Neither raises an unhandled `error` event, then or later.
+ * Frames over any two streams, such as those of a child process. `input` is destroyed with the scope, so that an open
+ * pipe does not keep the process alive; `output` belongs to the caller. Neither raises an unhandled `error` event, then or
+ * later.
  */
 export const make = Effect.fnUntraced(function* (
   input: Readable,
@@ -57,10 +58,6 @@ export const make = Effect.fnUntraced(function* (
     closed: Deferred.await(closed)
   }
 })
-
-/** The same over any two streams, such as those of a child process. */
-export const layerStreams = (input: Readable, output: Writable): Layer.Layer<Frames> =>
-  Layer.effect(Frames, make(input, output))
 
 /** Node writes to a file behind `process.stdout` while the whole process waits. */
 const standardOutput = (): Writable =>

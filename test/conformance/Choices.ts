@@ -133,13 +133,7 @@ export const choosing = (version: Version, transport: Transport): void => {
       "MOD-02, CFG-06 MUST set modes and options while a turn runs, which counts from the next call on",
       {
         steps: [
-          {
-            parts: [
-              { text: "Wait" },
-              { delayMs: 200 },
-              { tool: { name: "write", input: { path: "a.txt", content: "x" } } }
-            ]
-          },
+          calls(["bash", { command: "touch asked" }], ["write", { path: "unasked", content: "x" }]),
           says("Done"),
           hangs
         ]
@@ -147,10 +141,14 @@ export const choosing = (version: Version, transport: Transport): void => {
       Effect.fnUntraced(function* (test) {
         const session = yield* test.open()
         const turn = yield* session.prompt()
-        yield* turn.told("agent_message_chunk")
+        const question = yield* session.asked("session/request_permission")
         yield* session.setMode("always-approve")
+        yield* question.answer({ outcome: { outcome: "selected", optionId: "allow-once" } })
         yield* turn.answer
-        assert.isTrue(existsSync(join(test.folder, "a.txt")))
+        assert.deepStrictEqual(
+          ["asked", "unasked"].map((name) => existsSync(join(test.folder, name))),
+          [true, true]
+        )
         const hung = yield* session.prompt()
         const { configOptions } = yield* test.client.request("session/set_config_option", {
           sessionId: session.id,

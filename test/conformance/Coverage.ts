@@ -15,9 +15,9 @@ const notApplicable: Readonly<Record<string, string>> = {
   "AUT-04": "no way to sign in runs in a terminal",
   "SES-11": later,
   "SES-20": later,
-  "CAN-09": "no request has a limit of its own at which the agent would abort it",
   "PRM-06": later,
   "MCP-03": later,
+  "EXT-04": "the agent does not claim to pass trace keys on",
   "EXT-05": later
 }
 

@@ -6,7 +6,8 @@ import * as TestClock from "effect/testing/TestClock"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { callIn, callsIn, outputOf } from "../support/Calls.ts"
-import { calls, says, type Session, suite, type Version, yolo } from "../support/Harness.ts"
+import type { Session } from "../support/ClientSession.ts"
+import { calls, says, suite, type Version, yolo } from "../support/Harness.ts"
 import { oddServer, secret } from "../support/McpServers.ts"
 import { problemsOf } from "../support/Schema.ts"
 import type { Transport } from "../support/Transports.ts"
@@ -120,10 +121,18 @@ export const callingTools = (version: Version, transport: Transport): void => {
 
     row(
       "TOL-05 MUST replace what a call shows as a whole, and repeat nothing that did not change",
-      { steps: [calls(["bash", { command: "echo first; sleep 0.5; echo second" }]), says("Done")] },
+      {
+        steps: [
+          calls(["bash", { command: "echo first; until [ -e go ]; do sleep 0.02; done; echo second" }]),
+          says("Done")
+        ]
+      },
       Effect.fnUntraced(function* (test) {
         const session = yield* test.open({ _meta: yolo })
-        const turn = yield* session.run()
+        const turn = yield* session.prompt()
+        yield* turn.told("tool_call_update", (update) => outputOf(update).includes("first\n```"))
+        writeFileSync(join(test.folder, "go"), "")
+        yield* turn.answer
         const shown = updatesOfCalls(turn.updates()).flatMap((update) =>
           update.content === undefined ? [] : [outputOf(update)]
         )

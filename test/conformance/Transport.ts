@@ -160,7 +160,7 @@ export const framing = (version: Version, transport: Transport): void => {
   )
 
   alone(
-    "TR-07 SHOULD be gone soon after the end of the input, with the commands and servers that it started",
+    "TR-07, CAN-09 SHOULD be gone soon after the end of the input, with all that it started, open requests answered -32800",
     {
       steps: [
         { ...calls(["odd__where", {}]), when: "where" },

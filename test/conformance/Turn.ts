@@ -3,7 +3,8 @@ import type { ContentBlock } from "@agentclientprotocol/sdk"
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { callsIn } from "../support/Calls.ts"
-import { calls, says, type Session, suite, type Version, yolo } from "../support/Harness.ts"
+import type { Session } from "../support/ClientSession.ts"
+import { calls, says, suite, type Version, yolo } from "../support/Harness.ts"
 import { at, problemsOf } from "../support/Schema.ts"
 import type { Transport } from "../support/Transports.ts"
 
@@ -251,7 +252,7 @@ export const prompting = (version: Version, transport: Transport): void => {
     )
 
     row(
-      "TRN-16, EXT-04 MUST take _meta of a prompt, trace keys included",
+      "TRN-16 MUST take _meta of a prompt, trace keys included",
       { steps: [{ ...says("Hello"), again: true }] },
       Effect.fnUntraced(function* (test) {
         const session = yield* test.open()

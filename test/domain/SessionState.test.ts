@@ -127,7 +127,7 @@ describe("SessionState", () => {
         type: "resource" as const,
         resource: { uri: "file:///w/a", blob: Base64.encode(bytes), ...(mimeType === undefined ? {} : { mimeType }) }
       })
-      const { content } = yield* asPrompt(
+      const message = yield* asPrompt(
         userMessage([
           blob("é", "text/plain"),
           blob(new Uint8Array([0xff, 0xfe, 0x41, 0x00])),
@@ -136,18 +136,20 @@ describe("SessionState", () => {
           { type: "resource", resource: { uri: "file:///w/a", blob: "no base64!" } }
         ])
       )
-      const inside = (text: string) => `<resource uri="file:///w/a">\n${text}\n</resource>`
-      const binary = inside("[Binary content, which cannot be shown]")
-      assert.deepStrictEqual(
-        Array.from(content, (part) => (typeof part === "object" && part.type === "text" ? part.text : "")),
-        [
-          inside("é"),
-          inside("A"),
-          inside("[Binary content (application/pdf), which cannot be shown]"),
-          binary,
-          binary
-        ]
-      )
+      const inside = [
+        "é",
+        "A",
+        "[Binary content (application/pdf), which cannot be shown]",
+        "[Binary content, which cannot be shown]",
+        "[Binary content, which cannot be shown]"
+      ]
+      assert.lengthOf(message.content, inside.length)
+      for (const [index, text] of inside.entries()) {
+        assert.deepInclude(message.content[index], {
+          type: "text",
+          text: `<resource uri="file:///w/a">\n${text}\n</resource>`
+        })
+      }
     })
   )
 

@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { configFor } from "../support/LocalProvider.ts"
 import * as ProviderServer from "../support/ProviderServer.ts"
-import { newSession, open, turn } from "../support/RawAgent.ts"
+import { newSession, open, turn } from "../support/Probe.ts"
 import { at, isObject } from "../support/Schema.ts"
 
 describe("1n. authentication", () => {

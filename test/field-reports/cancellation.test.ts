@@ -9,7 +9,6 @@ import * as ProviderServer from "../support/ProviderServer.ts"
 import {
   cancel,
   choose,
-  descendants,
   eventually,
   gone,
   load,
@@ -18,9 +17,10 @@ import {
   prompt,
   question,
   questions,
-  type RawAgent,
   turn
-} from "../support/RawAgent.ts"
+} from "../support/Probe.ts"
+import { descendants } from "../support/Processes.ts"
+import { type RawAgent } from "../support/RawAgent.ts"
 import { callsOf, mark, shownBy, textOf, updatesOf } from "../support/Updates.ts"
 
 /** One word each fifth of a second, for a minute. */
@@ -97,7 +97,7 @@ describe("1c. cancellation", () => {
   it.live("F19 what a command started ends with it, however it resists", () =>
     Effect.gen(function* () {
       const place = yield* folder
-      const loop = 'for i in $(seq 1000); do echo $i >> log; sleep 0.02; done'
+      const loop = "for i in $(seq 1000); do echo $i >> log; sleep 0.02; done"
       const command = `bash -c 'trap "" TERM INT HUP; ${loop}' & bash -c 'trap "" TERM; ${loop}'`
       const agent = yield* open({ args: ["--yolo"], steps: [{ parts: [bash(command)] }] })
       const session = yield* newSession(agent, place)
@@ -166,7 +166,10 @@ describe("1c. cancellation", () => {
         (text) => conversation.findIndex((message) => message.includes(text))
       )
       assert.notInclude(place3, -1)
-      assert.deepStrictEqual(place3, place3.toSorted((one, other) => one - other))
+      assert.deepStrictEqual(
+        place3,
+        place3.toSorted((one, other) => one - other)
+      )
       assert.lengthOf(questions(agent), 1)
       const { modes } = yield* load(agent, session, place)
       assert.include(JSON.stringify(modes), '"currentModeId":"accept-edits"')
@@ -174,23 +177,31 @@ describe("1c. cancellation", () => {
   )
 
   describe("F23 cancel is read while the turn works", () => {
-    for (const [name, input, env, shown] of [
-      ["a command", { command: "sleep 600" }, {}, ""],
-      ["a search in large files", { pattern: "(x+x+)+y" }, {}, ""],
-      ["a search without ripgrep", { pattern: "(x+x+)+y" }, { PATH: "/nonexistent" }, "write a simpler one"]
+    for (const [name, tool, input, env, shown] of [
+      ["a command", "bash", { command: "sleep 600" }, {}, ""],
+      ["a search in large files", "grep", { pattern: "(x+x+)+y" }, {}, ""],
+      ["a search without ripgrep", "grep", { pattern: "(x+x+)+y" }, { PATH: "/nonexistent" }, "write a simpler one"],
+      ["an edit that fits everywhere", "edit", { path: "big.txt", old_string: "x", new_string: "y" }, {}, "occurs"],
+      [
+        "an edit that fits nowhere",
+        "edit",
+        { path: "big.txt", old_string: "x\n".repeat(5_000), new_string: "y" },
+        {},
+        ""
+      ]
     ] as const) {
       it.live(`F23 ${name}`, () =>
         Effect.gen(function* () {
           const place = yield* folder
-          writeFileSync(join(place, "big.txt"), `${"x".repeat(2_000)}\n`.repeat(5_000))
+          writeFileSync(join(place, "big.txt"), `${"x".repeat(2_000)}\n`.repeat(1_000))
           const agent = yield* open({
             env,
             args: ["--yolo"],
-            steps: [{ parts: [{ tool: { name: "command" in input ? "bash" : "grep", input } }] }, { parts: [{ text: "done" }] }]
+            steps: [{ parts: [{ tool: { name: tool, input } }] }, { parts: [{ text: "done" }] }]
           })
           const session = yield* newSession(agent, place)
           const { answer } = yield* prompt(agent, session, "go")
-          yield* running(agent, session)
+          if (tool !== "edit") yield* running(agent, session)
           // Work that blocks can start a little later than it is told.
           for (let count = 0; count < 20; count++) {
             yield* Effect.sleep("10 millis")

@@ -6,7 +6,7 @@ import { configFor, conversationOf, toolsOf } from "../support/LocalProvider.ts"
 import { oddServer } from "../support/mcp/odd.ts"
 import { folder } from "../support/Program.ts"
 import * as ProviderServer from "../support/ProviderServer.ts"
-import { newSession, open, prompt, promptParams, turn } from "../support/RawAgent.ts"
+import { newSession, open, prompt, promptParams, turn } from "../support/Probe.ts"
 import { callsOf, mark, shownBy, textOf, updatesOf } from "../support/Updates.ts"
 
 /** Waits in a shell until the file is there. */
@@ -70,7 +70,13 @@ describe("1d. concurrency", () => {
       assert.lengthOf(new Set(pids), 2)
       assert.notInclude(pids, undefined)
       // What one session gave its server reaches neither the other session nor any model.
-      assert.notInclude(server.seen().map(({ text }) => text).join(""), "secret-of-")
+      assert.notInclude(
+        server
+          .seen()
+          .map(({ text }) => text)
+          .join(""),
+        "secret-of-"
+      )
     })
   )
 

@@ -3,12 +3,11 @@ import * as Effect from "effect/Effect"
 import { configFor, conversationOf } from "../support/LocalProvider.ts"
 import { folder } from "../support/Program.ts"
 import * as ProviderServer from "../support/ProviderServer.ts"
-import { load, newSession, open, turn } from "../support/RawAgent.ts"
+import { load, newSession, open, turn } from "../support/Probe.ts"
 import { mark, textOf, updatesOf } from "../support/Updates.ts"
 
 const base64 = (text: string) => Buffer.from(text).toString("base64")
-const pixel =
-  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
 describe("1l. prompt content", () => {
   it.live("F96 what is attached reaches the model, in order, with its name", () =>
@@ -27,11 +26,21 @@ describe("1l. prompt content", () => {
         { type: "text", text: " now" }
       ])
       const asked = conversationOf(server.seen()[0]).at(-1) ?? ""
-      const places = ["sum up ", "file:///w/buf.md", "SECRET-42", "file:///w/blob.txt", "BLOB-43 é", "paper.pdf", "file:///w/link.ts", " now"].map(
-        (text) => asked.indexOf(text)
-      )
+      const places = [
+        "sum up ",
+        "file:///w/buf.md",
+        "SECRET-42",
+        "file:///w/blob.txt",
+        "BLOB-43 é",
+        "paper.pdf",
+        "file:///w/link.ts",
+        " now"
+      ].map((text) => asked.indexOf(text))
       assert.notInclude(places, -1)
-      assert.deepStrictEqual(places, places.toSorted((one, other) => one - other))
+      assert.deepStrictEqual(
+        places,
+        places.toSorted((one, other) => one - other)
+      )
     })
   )
 

@@ -1,18 +1,19 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { appendFileSync, existsSync, lstatSync, mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from "node:fs"
+import {
+  appendFileSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  symlinkSync,
+  writeFileSync
+} from "node:fs"
 import { join } from "node:path"
 import { folder } from "../support/Program.ts"
-import {
-  always,
-  type JsonObject,
-  newSession,
-  open,
-  type OpenOptions,
-  prompt,
-  questions,
-  turn
-} from "../support/RawAgent.ts"
+import { always, newSession, open, type OpenOptions, prompt, questions, turn } from "../support/Probe.ts"
+import { type JsonObject } from "../support/RawAgent.ts"
 import { at } from "../support/Schema.ts"
 import { callsOf, shownBy, updatesOf } from "../support/Updates.ts"
 
@@ -129,7 +130,10 @@ describe("1j. files", () => {
     it.live("F88 a new file has no mark", () =>
       Effect.gen(function* () {
         const place = yield* folder
-        yield* run(place, { args: ["--yolo"], steps: [{ parts: [call("write", { path: "n.txt", content: "é" })] }, done] })
+        yield* run(place, {
+          args: ["--yolo"],
+          steps: [{ parts: [call("write", { path: "n.txt", content: "é" })] }, done]
+        })
         assert.strictEqual(readFileSync(join(place, "n.txt")).toString("hex"), "c3a9")
       })
     )

@@ -5,19 +5,8 @@ import { join } from "node:path"
 import { configFor, settingOf } from "../support/LocalProvider.ts"
 import { folder } from "../support/Program.ts"
 import * as ProviderServer from "../support/ProviderServer.ts"
-import {
-  always,
-  choose,
-  type JsonObject,
-  load,
-  newSession,
-  open,
-  prompt,
-  question,
-  questions,
-  start,
-  turn
-} from "../support/RawAgent.ts"
+import { always, choose, load, newSession, open, prompt, question, questions, turn } from "../support/Probe.ts"
+import { type JsonObject, start } from "../support/RawAgent.ts"
 import { at } from "../support/Schema.ts"
 import { callsOf, mark, ofKind, shownBy, textOf, thoughtOf, updatesOf } from "../support/Updates.ts"
 
@@ -110,7 +99,13 @@ describe("1e. permissions, modes, config", () => {
       const place = yield* folder
       const agent = yield* open({
         onRequest: always("reject_always"),
-        steps: [{ parts: [bash("touch one")] }, { parts: [bash("touch one")] }, done, { parts: [bash("touch one")] }, done]
+        steps: [
+          { parts: [bash("touch one")] },
+          { parts: [bash("touch one")] },
+          done,
+          { parts: [bash("touch one")] },
+          done
+        ]
       })
       const session = yield* newSession(agent, place)
       yield* turn(agent, session, "go")
@@ -133,12 +128,7 @@ describe("1e. permissions, modes, config", () => {
         config: '[permission]\nallow = ["Bash(make:*)"]\nask = ["Bash(rm:*)"]\ndeny = ["Bash(touch:*)"]',
         onRequest: always("allow_once"),
         args: ["--yolo"],
-        steps: [
-          { parts: [bash("make --version")] },
-          { parts: [bash("rm x")] },
-          { parts: [bash("touch y")] },
-          done
-        ]
+        steps: [{ parts: [bash("make --version")] }, { parts: [bash("rm x")] }, { parts: [bash("touch y")] }, done]
       })
       const session = yield* newSession(agent, place)
       yield* agent.ok("session/set_mode", { sessionId: session, modeId: "ask" })
@@ -222,7 +212,9 @@ describe("1e. permissions, modes, config", () => {
       yield* agent.ok("session/set_mode", { sessionId: session, modeId: "plan" })
       assert.deepStrictEqual(told(first), [["plan"], ["plan"]])
       const { answer } = yield* prompt(agent, session, "plan it")
-      yield* agent.until("the second call", () => (callsOf(updatesOf(agent, session))[1] === undefined ? undefined : true))
+      yield* agent.until("the second call", () =>
+        callsOf(updatesOf(agent, session))[1] === undefined ? undefined : true
+      )
       const second = mark(agent)
       yield* agent.ok("session/set_mode", { sessionId: session, modeId: "accept-edits" })
       assert.deepStrictEqual(told(second), [["accept-edits"], ["accept-edits"]])
@@ -238,18 +230,27 @@ describe("1e. permissions, modes, config", () => {
     Effect.gen(function* () {
       const server = yield* ProviderServer.start
       server.answer({ pieces: [{ text: "ok" }] })
-      const models = ['{ id = "thinker", efforts = ["low", "high"] }', '{ id = "other", efforts = ["high", "max"] }', '"plain"']
+      const models = [
+        '{ id = "thinker", efforts = ["low", "high"] }',
+        '{ id = "other", efforts = ["high", "max"] }',
+        '"plain"'
+      ]
       const agent = yield* open({ config: configFor(server, { models }) })
       const session = yield* newSession(agent, agent.home)
       yield* turn(agent, session, "hi")
       const set = (configId: string, value: string) =>
-        Effect.map(agent.ok("session/set_config_option", { sessionId: session, configId, value }), ({ configOptions }) => configOptions)
+        Effect.map(
+          agent.ok("session/set_config_option", { sessionId: session, configId, value }),
+          ({ configOptions }) => configOptions
+        )
       const seen: Array<unknown> = []
       yield* set("reasoning_effort", "low")
       for (const value of ["local/other", "local/plain", "local/thinker"]) {
         const from = mark(agent)
         const options = yield* set("model", value)
-        const told = ofKind(updatesOf(agent, session, from), "config_option_update").map(({ configOptions }) => configOptions)
+        const told = ofKind(updatesOf(agent, session, from), "config_option_update").map(
+          ({ configOptions }) => configOptions
+        )
         assert.deepStrictEqual(told, [options!])
         const loaded = yield* load(agent, session, agent.home)
         assert.deepStrictEqual(loaded["configOptions"], options)
@@ -319,7 +320,11 @@ describe("1e. permissions, modes, config", () => {
       const { configOptions, modes, sessionId } = yield* agent.ok("session/new", { cwd: agent.home, mcpServers: [] })
       assert.strictEqual(current(configOptions, "model"), "anthropic/claude-sonnet-5-5")
       assert.strictEqual(at(modes, "currentModeId"), "always-approve")
-      yield* agent.ok("session/set_config_option", { sessionId: sessionId!, configId: "reasoning_effort", value: "high" })
+      yield* agent.ok("session/set_config_option", {
+        sessionId: sessionId!,
+        configId: "reasoning_effort",
+        value: "high"
+      })
       assert.strictEqual(yield* turn(agent, String(sessionId), "hi"), "end_turn")
       const [seen] = server.seen()
       assert.strictEqual(seen?.dialect, "anthropic")

@@ -4,20 +4,9 @@ import * as Effect from "effect/Effect"
 import { execFileSync } from "node:child_process"
 import { delimiter, join } from "node:path"
 import { bin, folder, node } from "../support/Program.ts"
-import {
-  alive,
-  close,
-  descendants,
-  eventually,
-  gone,
-  load,
-  newSession,
-  open,
-  prompt,
-  type RawAgent,
-  start,
-  turn
-} from "../support/RawAgent.ts"
+import { close, eventually, gone, load, newSession, open, prompt, turn } from "../support/Probe.ts"
+import { descendants, isAlive } from "../support/Processes.ts"
+import { type RawAgent, start } from "../support/RawAgent.ts"
 import { oddServer } from "../support/mcp/odd.ts"
 
 const hello = [{ again: true, parts: [{ text: "hello" }] }]
@@ -80,14 +69,16 @@ describe("1b. process life", () => {
       const session = yield* newSession(agent, agent.home, { mcpServers: [oddServer("m")] })
       yield* turn(agent, session, "hi")
       yield* prompt(agent, session, "run")
-      yield* agent.until("the command's output", (message) => (JSON.stringify(message).includes("on\\n") ? true : undefined))
+      yield* agent.until("the command's output", (message) =>
+        JSON.stringify(message).includes("on\\n") ? true : undefined
+      )
       const pids = descendants(agent.pid)
       assert.isAtLeast(pids.length, 3)
       yield* agent.closeInput
       const [time, end] = yield* Effect.timed(agent.ended)
       assert.strictEqual(end, 0)
       assert.isBelow(Duration.toMillis(time), 2_000)
-      assert.deepStrictEqual(pids.filter(alive), [])
+      assert.deepStrictEqual(pids.filter(isAlive), [])
     })
   )
 
@@ -129,10 +120,10 @@ describe("1b. process life", () => {
       assert.deepStrictEqual([first.length, second.length], [2, 2])
       yield* close(agent, two)
       for (const pid of second) yield* gone(pid)
-      assert.isTrue(first.every(alive))
+      assert.isTrue(first.every(isAlive))
       yield* agent.closeInput
       assert.strictEqual(yield* agent.ended, 0)
-      assert.deepStrictEqual(first.filter(alive), [])
+      assert.deepStrictEqual(first.filter(isAlive), [])
     })
   )
 

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { configFor } from "../support/LocalProvider.ts"
+import { configFor, configForAll, everyKind } from "../support/LocalProvider.ts"
 import * as ProviderServer from "../support/ProviderServer.ts"
-import { load, newSession, open, prompt, turn } from "../support/RawAgent.ts"
+import { load, newSession, open, prompt, turn } from "../support/Probe.ts"
 import { at } from "../support/Schema.ts"
 import { mark, ofKind, textOf, thoughtOf, updatesOf } from "../support/Updates.ts"
 
@@ -14,6 +14,9 @@ describe("1h. message stream", () => {
       const server = yield* ProviderServer.start
       const words = ["Hel", "lo ", "wor", "ld."].map((text) => ({ text }))
       server.answer({ pieces: words })
+      const writer = ProviderServer.dialects.openai.writer("m")
+      for (const word of words) writer.piece(word)
+      assert.include(writer.close("stop", ProviderServer.plainUsage), "Hello world.")
       const models = ['"gpt-6-sol"', '"gpt-6.1-sol"']
       const agent = yield* open({ config: configFor(server, { kind: "openai", models }) })
       const session = yield* newSession(agent, agent.home)
@@ -29,7 +32,6 @@ describe("1h. message stream", () => {
         for (const id of ids) seen.add(id)
       }
       assert.lengthOf(seen, 3)
-      assert.include(ProviderServer.dialects.openai.writer("m").close("stop", ProviderServer.plainUsage), "completed")
       const from = mark(agent)
       yield* load(agent, session, agent.home)
       assert.strictEqual(textOf(updatesOf(agent, session, from)), "Hello world.".repeat(3))
@@ -60,7 +62,9 @@ describe("1h. message stream", () => {
       const agent = yield* open({ steps: [{ parts: [...thoughts, { hang: true }] }] })
       const session = yield* newSession(agent, agent.home)
       const { answer } = yield* prompt(agent, session, "hi")
-      yield* agent.until("the last thought", () => (thoughtOf(updatesOf(agent, session)).endsWith("19 ") ? true : undefined))
+      yield* agent.until("the last thought", () =>
+        thoughtOf(updatesOf(agent, session)).endsWith("19 ") ? true : undefined
+      )
       assert.isAtLeast(ofKind(updatesOf(agent, session), "agent_thought_chunk").length, 10)
       yield* agent.notify("session/cancel", { sessionId: session })
       yield* answer
@@ -70,10 +74,10 @@ describe("1h. message stream", () => {
   it.live("F68 a thought without words is not told", () =>
     Effect.gen(function* () {
       const server = yield* ProviderServer.start
-      for (const kind of ["openai", "anthropic", "google"] as const) {
+      const agent = yield* open({ config: configForAll(server) })
+      for (const modelId of Object.values(everyKind)) {
         server.answer({ pieces: [{ thought: "", signature: "sealed" }, { text: "" }, { text: "T" }] })
-        const agent = yield* open({ config: configFor(server, { kind }) })
-        const session = yield* newSession(agent, agent.home)
+        const session = yield* newSession(agent, agent.home, { _meta: { modelId } })
         assert.strictEqual(yield* turn(agent, session, "hi"), "end_turn")
         const chunks = updatesOf(agent, session).filter(isChunk)
         assert.deepStrictEqual(
@@ -92,11 +96,12 @@ describe("1h. message stream", () => {
     it.live(`F111 an answer that ended with "${finish}" ends the turn with ${reason}`, () =>
       Effect.gen(function* () {
         const server = yield* ProviderServer.start
-        for (const kind of ["openai-compatible", "anthropic", "openai", "google"] as const) {
+        const agent = yield* open({ config: configForAll(server) })
+        for (const [kind, modelId] of Object.entries(everyKind)) {
           server.answer({ pieces: [{ text: "half" }], finish })
-          const agent = yield* open({ config: configFor(server, { kind }) })
-          const session = yield* newSession(agent, agent.home)
+          const session = yield* newSession(agent, agent.home, { _meta: { modelId } })
           assert.strictEqual(yield* turn(agent, session, "hi"), reason, kind)
+          assert.strictEqual(server.seen().at(-1)?.dialect, kind)
           assert.include(textOf(updatesOf(agent, session)), "half")
         }
       })

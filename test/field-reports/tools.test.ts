@@ -4,16 +4,23 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { isAbsolute, join, normalize } from "node:path"
 import { oddServer } from "../support/mcp/odd.ts"
 import { folder } from "../support/Program.ts"
-import { type JsonObject, load, newSession, open, prompt, turn } from "../support/RawAgent.ts"
+import { load, newSession, open, prompt, turn } from "../support/Probe.ts"
+import { type JsonObject } from "../support/RawAgent.ts"
 import { at } from "../support/Schema.ts"
 import { callsOf, mark, ofKind, shownBy, textOf, type ToolCall, updatesOf, watched } from "../support/Updates.ts"
 
 type Input = JsonObject | string
-const call = (name: string, input: Input, id?: string) => ({ tool: { name, input, ...(id === undefined ? {} : { id }) } })
+const call = (name: string, input: Input, id?: string) => ({
+  tool: { name, input, ...(id === undefined ? {} : { id }) }
+})
 const done = { parts: [{ text: "done" }] }
 
 /** Runs the calls in one turn, and gives what was told of them. */
-const run = Effect.fnUntraced(function* (place: string, parts: ReadonlyArray<ReturnType<typeof call>>, more: JsonObject = {}) {
+const run = Effect.fnUntraced(function* (
+  place: string,
+  parts: ReadonlyArray<ReturnType<typeof call>>,
+  more: JsonObject = {}
+) {
   const agent = yield* open({ args: ["--yolo"], steps: [{ parts }, done] })
   const session = yield* newSession(agent, place, more)
   assert.strictEqual(yield* turn(agent, session, "go"), "end_turn")
@@ -50,7 +57,7 @@ describe("1i. tool calls and output", () => {
         call("read", '{"path": "a'),
         call("list", {}, "same"),
         call("list", {}, "same"),
-        call("bash", { command: 7 } as JsonObject),
+        call("bash", { command: 7 }),
         ...Array.from({ length: 5 }, () => call("list", {}))
       ])
       assert.lengthOf(calls, 10)
@@ -85,7 +92,13 @@ describe("1i. tool calls and output", () => {
         { mcpServers: [oddServer("m")] }
       )
       assert.deepStrictEqual(
-        calls.map(({ latest }) => [latest["name"], latest["rawInput"], latest["title"], latest["kind"], latest["status"]]),
+        calls.map(({ latest }) => [
+          latest["name"],
+          latest["rawInput"],
+          latest["title"],
+          latest["kind"],
+          latest["status"]
+        ]),
         expected.map((row) => [...row])
       )
       for (const { id, latest, statuses } of calls) {
@@ -105,7 +118,7 @@ describe("1i. tool calls and output", () => {
         call("read", {}),
         call("read", { path: null }),
         call("read", { path: "" }),
-        call("edit", { path: 7 } as JsonObject)
+        call("edit", { path: 7 })
       ])
       for (const one of calls) {
         assert.deepStrictEqual(locationsOf(one), [])
@@ -178,7 +191,11 @@ describe("1i. tool calls and output", () => {
       Effect.gen(function* () {
         const place = yield* folder
         const command = "echo first; until [ -e go ]; do sleep 0.02; done; echo second"
-        const agent = yield* open({ capabilities, args: ["--yolo"], steps: [{ parts: [call("bash", { command })] }, done] })
+        const agent = yield* open({
+          capabilities,
+          args: ["--yolo"],
+          steps: [{ parts: [call("bash", { command })] }, done]
+        })
         const session = yield* newSession(agent, place)
         const { answer } = yield* prompt(agent, session, "go")
         const shown = () => callsOf(updatesOf(agent, session)).slice(0, 1)
@@ -235,7 +252,10 @@ describe("1i. tool calls and output", () => {
       yield* agent.ended
       const next = yield* open({ ...options, home: agent.home })
       yield* load(next, session, place)
-      assert.deepStrictEqual(ofKind(updatesOf(next, session), "plan").at(-1)?.["entries"], planned(lists[1]!.slice(0, 2)))
+      assert.deepStrictEqual(
+        ofKind(updatesOf(next, session), "plan").at(-1)?.["entries"],
+        planned(lists[1]!.slice(0, 2))
+      )
       const from = mark(next)
       // The script begins anew with its process.
       yield* turn(next, session, "list 2")

@@ -5,7 +5,8 @@ import { join } from "node:path"
 import { folder } from "../support/Program.ts"
 import { configFor } from "../support/LocalProvider.ts"
 import * as ProviderServer from "../support/ProviderServer.ts"
-import { newSession, open, prompt, promptParams, start, turn } from "../support/RawAgent.ts"
+import { newSession, open, prompt, promptParams, turn } from "../support/Probe.ts"
+import { start } from "../support/RawAgent.ts"
 import { methodsOf } from "../support/Schema.ts"
 import { callsOf, shownBy, textOf, updatesOf, watched } from "../support/Updates.ts"
 
@@ -109,9 +110,15 @@ describe("1a. wire framing and the stdio channel", () => {
   describe("F03 nothing but the protocol is on stdout", () => {
     for (const [name, options] of [
       ["a fresh home", {}],
-      ["all the logging there is", { env: { DEBUG: "*", LOG_LEVEL: "debug", NODE_DEBUG: "http,net,fs", SUPER_PI_LOG_STDERR: "trace" } }],
+      [
+        "all the logging there is",
+        { env: { DEBUG: "*", LOG_LEVEL: "debug", NODE_DEBUG: "http,net,fs", SUPER_PI_LOG_STDERR: "trace" } }
+      ],
       ["a broken configuration", { config: "[models\ndefault = 7" }],
-      ["a configuration of wrong types", { config: '[models]\ndefault = 7\n[providers.x]\nkind = "?"\n[permission]\nallow = [1]' }]
+      [
+        "a configuration of wrong types",
+        { config: '[models]\ndefault = 7\n[providers.x]\nkind = "?"\n[permission]\nallow = [1]' }
+      ]
     ] as const) {
       it.live(`F03 ${name}`, () =>
         Effect.gen(function* () {
@@ -143,7 +150,12 @@ describe("1a. wire framing and the stdio channel", () => {
     })
   )
 
-  for (const config of ["", '[permission]\nask = ["*"]', '[acp]\nfs_delegation = "always"', "[auth]\nrequired = true"]) {
+  for (const config of [
+    "",
+    '[permission]\nask = ["*"]',
+    '[acp]\nfs_delegation = "always"',
+    "[auth]\nrequired = true"
+  ]) {
     it.live(`F06 initialize is answered while stdin stays open: ${config || "no settings"}`, () =>
       Effect.gen(function* () {
         const agent = yield* open({ config })
@@ -183,7 +195,7 @@ describe("1a. wire framing and the stdio channel", () => {
       )
       assert.isObject(params)
       // The same id as a text is somebody else's, and so is a number that was never used.
-      yield* agent.reply(`${JSON.stringify(id)}`, { outcome: { outcome: "selected", optionId: "allow-once" } })
+      yield* agent.reply(JSON.stringify(id), { outcome: { outcome: "selected", optionId: "allow-once" } })
       yield* agent.reply(4711, { outcome: { outcome: "selected", optionId: "allow-once" } })
       yield* agent.ok("session/list")
       assert.strictEqual(callsOf(updatesOf(agent, session))[0]!.latest["status"], "pending")
@@ -210,7 +222,10 @@ describe("1a. wire framing and the stdio channel", () => {
       const session = yield* newSession(agent, agent.home)
       assert.strictEqual(yield* turn(agent, session, "run a tool"), "end_turn")
       const asked = agent.seen.flatMap(({ id, method }) => (id !== undefined && method !== undefined ? [method] : []))
-      assert.deepStrictEqual(asked.filter((method) => !methodsOf("client").includes(String(method))), [])
+      assert.deepStrictEqual(
+        asked.filter((method) => !methodsOf("client").includes(String(method))),
+        []
+      )
     })
   )
 
@@ -244,10 +259,15 @@ describe("1a. wire framing and the stdio channel", () => {
           })
           const session = yield* newSession(agent, place)
           assert.strictEqual(yield* turn(agent, session, "go"), "end_turn")
-          const asked = agent.seen.flatMap(({ id, method }) => (id !== undefined && method !== undefined ? [method] : []))
+          const asked = agent.seen.flatMap(({ id, method }) =>
+            id !== undefined && method !== undefined ? [method] : []
+          )
           assert.deepStrictEqual([...new Set(asked)], [...expected])
           const calls = callsOf(updatesOf(agent, session)).map(({ latest }) => latest)
-          assert.deepStrictEqual(calls.map(({ status }) => status), ["completed", "completed", "completed"])
+          assert.deepStrictEqual(
+            calls.map(({ status }) => status),
+            ["completed", "completed", "completed"]
+          )
           assert.include(shownBy(calls[0]!), expected.length === 0 ? "disk" : "buffer")
           assert.include(shownBy(calls[2]!), "b.txt")
         })

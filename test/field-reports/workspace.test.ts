@@ -6,7 +6,7 @@ import { configFor, conversationOf } from "../support/LocalProvider.ts"
 import { oddServer } from "../support/mcp/odd.ts"
 import { folder } from "../support/Program.ts"
 import * as ProviderServer from "../support/ProviderServer.ts"
-import { always, load, newSession, open, questions, turn } from "../support/RawAgent.ts"
+import { always, load, newSession, open, questions, turn } from "../support/Probe.ts"
 import { callsOf, shownBy, updatesOf } from "../support/Updates.ts"
 
 describe("1g. working directory and project context", () => {

@@ -4,8 +4,8 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { ExecutionMode } from "../../src/domain/ExecutionMode.ts"
-import { Grant } from "../../src/domain/Permission.ts"
-import { factsOf } from "../../src/domain/permission/PermissionFacts.ts"
+import { type Access, Grant } from "../../src/domain/Permission.ts"
+import { factsOf, mentionedPaths } from "../../src/domain/permission/PermissionFacts.ts"
 import { judge } from "../../src/domain/permission/PermissionPolicy.ts"
 import { parseRule, parseRules, PermissionRule, printRule } from "../../src/domain/permission/PermissionRule.ts"
 import { parseLine } from "../../src/domain/permission/ShellLine.ts"
@@ -75,7 +75,9 @@ const verdict = (
       access: { _tag: "Execute", command, cwd: "/w" },
       search: false,
       cwd: "/w",
+      roots: ["/w"],
       home: undefined,
+      links: new Map(),
       rules: parseRules({ allow: [], ask: [], deny: [], ...rules }).rules,
       grants
     }),
@@ -86,7 +88,69 @@ const allow = ["Bash(npm *)", "Bash(make:*)"]
 const mode = Arbitrary.schema(ExecutionMode)
 const timid = pick(["ask", "accept-edits", "auto"])
 
+/** Remembers what was asked for and is not there. */
+class Watched extends Map<string, string> {
+  readonly missed = new Set<string>()
+  override get(path: string) {
+    if (!this.has(path)) this.missed.add(path)
+    return super.get(path)
+  }
+}
+
+const word = pick([
+  "a",
+  "./b/../c",
+  "/w/x",
+  "/lib/y",
+  "~/z",
+  "$HOME/k",
+  "d/../../e",
+  "--f=g",
+  "-h/i",
+  "j:k",
+  "*.ts",
+  "l/*",
+  "m{n,o}"
+])
+const reader = pick([
+  "cat %",
+  "rg x %",
+  "grep -r x %",
+  "cd % && ls",
+  "cd a/..; cat < %",
+  "npm test % > %",
+  "sudo tar -C % -x"
+])
+const pattern = pick(["a", "b/**", "**/x", "/lib/*", "~/z", "../e", "{a,b}/c", "l/m*/n"])
+
 describe("permission rules", () => {
+  it.prop(
+    "no real name is asked for that was not mentioned before",
+    [
+      Arbitrary.array(word, { minLength: 1, maxLength: 4 }),
+      Arbitrary.array(reader, { minLength: 1, maxLength: 3 }),
+      Arbitrary.array(pattern, { maxLength: 4 })
+    ],
+    ([words, readers, patterns]) => {
+      const command = readers.map((reader, at) => reader.replaceAll("%", words[at % words.length] ?? "a")).join("; ")
+      const paths = [`/w/${words.length}`]
+      for (const access of [
+        { _tag: "Execute", command, cwd: "/w" },
+        { _tag: "Read", paths, outside: [] },
+        { _tag: "Edit", paths, outside: [] }
+      ] satisfies ReadonlyArray<Access>) {
+        const [allow = [], ask = [], deny = []] = [0, 1, 2].map((kind) =>
+          patterns.flatMap((pattern, at) => (at % 3 === kind ? [`Read(${pattern})`, `Edit(${pattern})`] : []))
+        )
+        const { rules } = parseRules({ allow, ask, deny })
+        const situation = { access, search: true, cwd: "/w", roots: ["/w", "/lib"], home: "/home", rules, grants: [] }
+        const links = new Watched([...mentionedPaths(situation)].map((path) => [path, path]))
+        factsOf({ ...situation, links })
+        assert.deepStrictEqual([...links.missed], [], command)
+      }
+    }
+  )
+
   it.prop("printing and parsing is the same rule", [rule], ([rule]) => {
     assert.deepStrictEqual(parseRule(printRule(rule)), Result.succeed(rule))
   })

@@ -130,6 +130,25 @@ describe("a new session", () => {
   )
 })
 
+describe("a session with nobody present", () => {
+  it.effect("asks nobody: what would be asked is denied", () =>
+    Effect.gen(function* () {
+      const { newSession, prompt, questions, told } = yield* connect()
+      const { sessionId } = yield* newSession(place(), { harness: "super-pi-librarian" })
+      assert.strictEqual((yield* prompt(sessionId, [text("read")])).stopReason, "end_turn")
+      assert.lengthOf(questions, 0)
+      assert.match(told(sessionId).join("\n"), /start read\n(UsageUpdated\n)?failed /)
+    }).pipe(
+      Effect.provide(
+        agentLayer({
+          script: [{ when: "read", parts: [{ tool: { name: "read", input: {} } }] }, { again: true, parts: [{ text: "No." }] }],
+          tools: { read: { ...write, access: { _tag: "Read", paths: ["/etc/x"], outside: ["/etc/x"] } } }
+        })
+      )
+    )
+  )
+})
+
 describe("options of a session", () => {
   it.effect("take effect in the running turn where they can, and are told", () =>
     Effect.gen(function* () {

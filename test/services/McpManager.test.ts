@@ -75,7 +75,12 @@ const workspace = {
   editor: undefined,
   scratch: "/tmp/none"
 }
-const context: ToolContext = { workspace, plan: () => Effect.void, progress: () => Effect.void }
+const context: ToolContext = {
+  workspace,
+  plan: () => Effect.void,
+  readable: Effect.succeed(undefined),
+  progress: () => Effect.void
+}
 
 const find = ({ tools }: McpConnection, name: string) => {
   const found = tools.find(({ tool }) => tool.name === name)

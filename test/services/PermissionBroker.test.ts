@@ -10,17 +10,19 @@ import type { Access, Answer, Grant, Question } from "../../src/domain/Permissio
 import { PermissionBroker, type PermissionRequest } from "../../src/services/PermissionBroker.ts"
 import { type PermissionSettings, Settings } from "../../src/services/Settings.ts"
 import { defaultSettings } from "../../src/services/settings/Merge.ts"
+import { platform } from "../support/toolbox.ts"
 
 const noRules: PermissionSettings = { allow: [], ask: [], deny: [] }
 
 const brokerOf = (permission: Effect.Effect<PermissionSettings>) =>
   PermissionBroker.layer.pipe(
-    Layer.provide(
+    Layer.provide([
       Layer.succeed(Settings, {
         home: "/home/ada/.supercharge",
         current: Effect.map(permission, (permission) => ({ ...defaultSettings, permission }))
-      })
-    )
+      }),
+      platform
+    ])
   )
 
 const command: Access = { _tag: "Execute", command: "npm test", cwd: "/w" }
@@ -32,6 +34,7 @@ const requestOf = (access: Access, more: Partial<PermissionRequest> = {}): Permi
   call: { id: ToolCallId.make("c1"), patch: { title: "the call", kind: "execute" } },
   access,
   cwd: "/w",
+  roots: ["/w"],
   mode: "ask",
   grants: [],
   ask: () => Effect.die("nobody should be asked"),
@@ -170,6 +173,27 @@ describe("PermissionBroker", () => {
     })
   )
 
+  it.effect("what may be shown below a folder is what the rules of the moment leave", () =>
+    Effect.gen(function* () {
+      const settings = yield* Ref.make<PermissionSettings>(noRules)
+      yield* Effect.gen(function* () {
+        const { readable } = yield* PermissionBroker
+        const shown = (search: boolean) =>
+          Effect.map(readable({ cwd: "/w", search }), (readable) =>
+            readable === undefined ? "all" : ["/w/a", "/w/b/c", "/w/d", "/e"].filter(readable).join(" ")
+          )
+        assert.strictEqual(yield* shown(true), "all")
+        yield* Ref.set(settings, { ...noRules, ask: ["Read(a)"], allow: ["Read(a)"], deny: ["Edit(a)", "Bash(x)"] })
+        assert.strictEqual(yield* shown(true), "all")
+        yield* Ref.set(settings, { ...noRules, deny: ["Read(b)", "Grep(a)", "Read(/e)"] })
+        assert.strictEqual(yield* shown(true), "/w/d")
+        assert.strictEqual(yield* shown(false), "/w/a /w/d")
+        yield* Ref.set(settings, { ...noRules, deny: ["*"] })
+        assert.strictEqual(yield* shown(false), "")
+      }).pipe(Effect.provide(brokerOf(Ref.get(settings))))
+    })
+  )
+
   it.effect("open questions never wait for one another (PRM-05, PRM-07)", () =>
     Effect.gen(function* () {
       const { decide } = yield* PermissionBroker
@@ -211,6 +235,12 @@ describe("PermissionBroker", () => {
       const decide = Effect.flatMap(PermissionBroker, ({ decide }) => decide(requestOf(command, { mode: "plan" })))
       assert.strictEqual((yield* Effect.provide(decide, PermissionBroker.layerAllow))._tag, "Allowed")
       assert.strictEqual((yield* Effect.provide(decide, PermissionBroker.layerDeny))._tag, "Denied")
+      const shows = Effect.map(
+        Effect.flatMap(PermissionBroker, ({ readable }) => readable({ cwd: "/w", search: true })),
+        (readable) => readable?.("/w/a") ?? true
+      )
+      assert.isTrue(yield* Effect.provide(shows, PermissionBroker.layerAllow))
+      assert.isFalse(yield* Effect.provide(shows, PermissionBroker.layerDeny))
     })
   )
 })

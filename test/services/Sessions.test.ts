@@ -13,6 +13,7 @@ import * as TestClock from "effect/testing/TestClock"
 import { text } from "../../src/domain/Content.ts"
 import { SessionId } from "../../src/domain/Ids.ts"
 import type { Entry } from "../../src/domain/Session.ts"
+import { Sessions } from "../../src/services/Sessions.ts"
 import { SessionStore } from "../../src/services/SessionStore.ts"
 import type { ScriptStep } from "../../src/services/models/script/Script.ts"
 import { agentLayer, connect, place } from "../support/agents.ts"
@@ -262,6 +263,52 @@ describe("opening", () => {
         assert.lengthOf(told(id), from + 20 * 5 + 3)
       }).pipe(Effect.scoped, Effect.provide(agentLayer({ script, store: layer })))
     })
+  )
+
+  it.effect("of a session that is being closed is not undone by the last one who held the old one", () =>
+    Effect.gen(function* () {
+      const stopping = yield* Deferred.make<void>()
+      const stopped = yield* Deferred.make<void>()
+      const read: FakeTool = {
+        run: () =>
+          Effect.onInterrupt(Effect.never, () =>
+            Effect.andThen(Deferred.succeed(stopping, undefined), Deferred.await(stopped))
+          )
+      }
+      yield* Effect.gen(function* () {
+        const sessions = yield* Sessions
+        const connection = yield* Scope.make()
+        const { closeSession, open, until } = yield* Scope.provide(connect(), connection)
+        const { id, say, told } = yield* open
+        yield* say("One")
+        const reading = yield* fork(say("read"))
+        yield* until(() => told().includes("in_progress"))
+        const closing = yield* fork(closeSession(id))
+        yield* Deferred.await(stopping)
+        const opening = yield* fork(sessions.open(id))
+        const leaving = yield* fork(Scope.close(connection, Exit.void))
+        yield* Deferred.succeed(stopped, undefined)
+        yield* Fiber.joinAll([reading, closing, leaving])
+        assert.isTrue(sessions.isLive(yield* Fiber.join(opening)))
+      }).pipe(Effect.scoped, Effect.provide(agentLayer({ script, tools: { read } })))
+    })
+  )
+
+  it.effect("of a session whose last holder is just leaving keeps it alive", () =>
+    Effect.gen(function* () {
+      const { open } = yield* connect()
+      const { id, say } = yield* open
+      yield* say("One")
+      const sessions = yield* Sessions
+      const first = yield* Scope.make()
+      const fresh = yield* Scope.provide(sessions.fork(id, "/"), first)
+      // Both are on their way before either holds the lock.
+      const [, again] = yield* Effect.all(
+        [Scope.close(first, Exit.void), sessions.open(fresh.id)],
+        { concurrency: "unbounded" }
+      )
+      assert.isTrue(sessions.isLive(again))
+    }).pipe(Effect.scoped, Effect.provide(agentLayer({ script })))
   )
 
   it.effect("of a session that is being closed waits for its end", () =>

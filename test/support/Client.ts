@@ -272,15 +272,20 @@ export const open = Effect.fnUntraced(function* (transport: Transport, options: 
       since
     )
 
+  /** Lines of the SDK that belong to a request of a test. */
+  const claimed = new Set<number>()
+
   const ask: Client["ask"] = Effect.fnUntraced(function* (method, params) {
     const since = transcript.entries.length
     const cancelling = makeCancelling()
     const promise = sdk.request(method, params, { cancellationSignal: cancelling.signal })
     promise.catch(() => {})
-    const at = yield* transcript.find(
-      ({ from, message }, index) => (from === "client" && message.method === method ? index : undefined),
-      since
-    )
+    // The SDK writes requests in the order in which they were made.
+    const at = yield* transcript.find(({ from, isRaw, message }, index) => {
+      if (from !== "client" || isRaw || message.method !== method || claimed.has(index)) return undefined
+      claimed.add(index)
+      return index
+    }, since)
     const id = transcript.entries[at]?.message.id ?? null
     const answer = Effect.tryPromise({
       try: () => promise,
@@ -290,7 +295,7 @@ export const open = Effect.fnUntraced(function* (transport: Transport, options: 
   })
 
   const note = (line: string): number => {
-    const index = transcript.add("client", line)
+    const index = transcript.add("client", line, true)
     const { id, method } = transcript.entries[index]!.message
     if (id !== undefined && method !== undefined) rawIds.add(JSON.stringify(id))
     return index

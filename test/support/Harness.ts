@@ -4,14 +4,9 @@
  */
 import type {
   ClientCapabilities,
-  ClientRequestMethod,
-  ContentBlock,
+  McpServer,
   NewSessionRequest,
-  PromptResponse,
   RequestError,
-  SessionConfigOption,
-  SessionModeState,
-  SessionUpdate,
   TextContent
 } from "@agentclientprotocol/sdk"
 import { assert, describe, it, layer } from "@effect/vitest"
@@ -24,43 +19,12 @@ import { realpathSync } from "node:fs"
 import { join } from "node:path"
 import type { ScriptPart, ScriptStep } from "../../src/services/models/script/Script.ts"
 import * as Client from "./Client.ts"
+import { makeSession, type Session } from "./ClientSession.ts"
 import * as Program from "./Program.ts"
 import { hold, rowsOf } from "./Rows.ts"
-import { at } from "./Schema.ts"
 import type { AgentOptions, Transport } from "./Transports.ts"
 
 export type Version = 1
-
-type Kind = SessionUpdate["sessionUpdate"]
-export type Update<K extends Kind = Kind> = Extract<SessionUpdate, { readonly sessionUpdate: K }>
-
-/** A prompt that has been sent. */
-export interface Turn extends Client.Asked<PromptResponse> {
-  /** Waits for an update that came after the prompt. */
-  readonly told: <K extends Kind>(kind: K, fits?: (update: Update<K>) => boolean) => Effect.Effect<Update<K>>
-  /** The updates so far, of this turn only. */
-  readonly updates: () => ReadonlyArray<SessionUpdate>
-  /** All text of the agent so far. */
-  readonly text: () => string
-}
-
-export interface Session {
-  readonly id: string
-  readonly cwd: string
-  readonly modes: SessionModeState | undefined
-  readonly options: ReadonlyArray<SessionConfigOption>
-  readonly prompt: (prompt?: string | ReadonlyArray<ContentBlock>, meta?: object) => Effect.Effect<Turn>
-  /** Prompts and waits for the answer. */
-  readonly run: (
-    prompt?: string | ReadonlyArray<ContentBlock>
-  ) => Effect.Effect<Turn & { readonly response: PromptResponse }, RequestError>
-  readonly cancel: Effect.Effect<void>
-  readonly told: Turn["told"]
-  readonly updates: (since?: number, until?: number) => ReadonlyArray<SessionUpdate>
-  /** Waits for a request of the agent for this session. */
-  readonly asked: <M extends ClientRequestMethod>(method: M) => Effect.Effect<Client.Question<M>>
-  readonly setMode: (modeId: string) => Effect.Effect<unknown, RequestError>
-}
 
 export interface Test {
   readonly client: Client.Client
@@ -112,71 +76,6 @@ const nextKey = (): string => `#${String(tests++).padStart(4, "0")}`
 
 const keyed = (steps: ReadonlyArray<ScriptStep>, key: string): ReadonlyArray<ScriptStep> =>
   steps.map((step) => ({ ...step, when: step.when === undefined ? key : `${step.when} ${key}` }))
-
-const textOf = (updates: ReadonlyArray<SessionUpdate>): string =>
-  updates
-    .map((update) =>
-      update.sessionUpdate === "agent_message_chunk" && update.content.type === "text" ? update.content.text : ""
-    )
-    .join("")
-
-const makeSession = (client: Client.Client, key: string, cwd: string, id: string, opened: object): Session => {
-  const { transcript } = client
-  const { configOptions, modes } = opened as {
-    readonly modes?: SessionModeState
-    readonly configOptions?: ReadonlyArray<SessionConfigOption>
-  }
-
-  const updateOf = ({ from, message }: (typeof transcript.entries)[number]): SessionUpdate | undefined =>
-    from === "agent" && message.method === "session/update" && at(message.params, "sessionId") === id
-      ? (at(message.params, "update") as SessionUpdate)
-      : undefined
-
-  const updates = (since = 0, until = transcript.entries.length) =>
-    transcript.entries.slice(since, until).flatMap((entry) => updateOf(entry) ?? [])
-
-  const toldSince =
-    (since: number): Turn["told"] =>
-    (kind, fits = () => true) =>
-      transcript.find((entry) => {
-        const update = updateOf(entry) as Update<typeof kind> | undefined
-        return update?.sessionUpdate === kind && fits(update) ? update : undefined
-      }, since)
-
-  const prompt: Session["prompt"] = Effect.fnUntraced(function* (words = "go", meta) {
-    const content = typeof words === "string" ? [{ type: "text" as const, text: `${words} ${key}` }] : words
-    const asked = yield* client.ask("session/prompt", {
-      sessionId: id,
-      prompt: [...content],
-      ...(meta === undefined ? {} : { _meta: { ...meta } })
-    })
-    const told = () => {
-      const answered = transcript.entries.findIndex(
-        ({ from, message }, index) =>
-          index > asked.at && from === "agent" && message.method === undefined && message.id === asked.id
-      )
-      return updates(asked.at, answered === -1 ? undefined : answered)
-    }
-    return { ...asked, told: toldSince(asked.at), updates: told, text: () => textOf(told()) }
-  })
-
-  return {
-    id,
-    cwd,
-    modes,
-    options: configOptions ?? [],
-    prompt,
-    run: Effect.fnUntraced(function* (words) {
-      const turn = yield* prompt(words)
-      return { ...turn, response: yield* turn.answer }
-    }),
-    cancel: client.notify("session/cancel", { sessionId: id }),
-    told: toldSince(0),
-    updates,
-    asked: (method) => client.asked(method, (params) => at(params, "sessionId") === id),
-    setMode: (modeId) => client.request("session/set_mode", { sessionId: id, modeId })
-  }
-}
 
 const closeSession = (client: Client.Client, sessionId: string): Effect.Effect<void> =>
   client.isOver()
@@ -323,3 +222,6 @@ export const hangs: ScriptStep = { parts: [{ hang: true }] }
 
 /** `_meta` of a session in which nothing is asked. */
 export const yolo = { yoloMode: true }
+
+/** The place of a session of a test, for requests that open it again. */
+export const placeOf = ({ folder }: Test, mcpServers: Array<McpServer> = []) => ({ cwd: folder, mcpServers })

@@ -27,6 +27,24 @@ export const configFor = (server: Pick<ProviderServer, "origin">, options: Local
   ].join("\n")
 }
 
+/** Providers of every kind, each named like its kind, with a model that thinks. */
+export const everyKind: { readonly [K in DialectName]: string } = {
+  anthropic: "anthropic/claude-sonnet-5-5",
+  openai: "openai/gpt-6-sol",
+  "openai-compatible": "openai-compatible/qwen",
+  google: "google/gemini-4-hydrogen"
+}
+
+/** A `config.toml` with a provider of every kind. */
+export const configForAll = ({ origin }: Pick<ProviderServer, "origin">): string =>
+  Object.entries(everyKind)
+    .map(([kind, id]) => {
+      const base = `${origin}${kind === "google" ? "/v1beta" : "/v1"}`
+      const models = `["${id.slice(kind.length + 1)}"]`
+      return `[providers.${kind}]\nkind = "${kind}"\nbase_url = "${base}"\napi_key = "sk-0123456789"\nmodels = ${models}`
+    })
+    .join("\n")
+
 const itemsOf = (seen: Seen | undefined, key: string): ReadonlyArray<unknown> => {
   const body = seen?.body
   const items: unknown = typeof body === "object" && body !== null ? Reflect.get(body, key) : undefined
@@ -42,5 +60,4 @@ export const conversationOf = (seen: Seen | undefined): ReadonlyArray<string> =>
   itemsOf(seen, "messages").map((message) => JSON.stringify(message))
 
 /** What a request sets beside the conversation. */
-export const settingOf = (seen: Seen | undefined, key: string): unknown =>
-  at(JSON.parse(seen?.text ?? "{}"), key)
+export const settingOf = (seen: Seen | undefined, key: string): unknown => at(JSON.parse(seen?.text ?? "{}"), key)

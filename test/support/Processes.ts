@@ -11,6 +11,18 @@ export const isAlive = (pid: number): boolean => {
   }
 }
 
+const children = (pid: number): ReadonlyArray<number> => {
+  try {
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean).map(Number)
+  } catch {
+    return []
+  }
+}
+
+/** All that a process started and that still runs, and what that started. */
+export const descendants = (pid: number): ReadonlyArray<number> =>
+  children(pid).flatMap((child) => [...(isAlive(child) ? [child] : []), ...descendants(child)])
+
 /** Waits for something that nothing tells of. */
 export const until = (holds: () => boolean): Effect.Effect<void> =>
   Effect.suspend(() => (holds() ? Effect.void : Effect.andThen(Effect.sleep("10 millis"), until(holds))))

@@ -7,12 +7,12 @@ import * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import { spawn } from "node:child_process"
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { StringDecoder } from "node:string_decoder"
 import type { ScriptStep } from "../../src/services/models/script/Script.ts"
 import { bin, folder, node } from "./Program.ts"
-import { at, isObject, makeOracle } from "./Schema.ts"
+import { isObject, makeOracle } from "./Schema.ts"
 import { root } from "./Sources.ts"
 
 type Json = Schema.Json
@@ -79,7 +79,7 @@ export interface RawAgent {
 }
 
 /** Long enough for a busy machine; a wait that takes longer is over. */
-const PATIENCE = "20 seconds"
+export const PATIENCE = "20 seconds"
 
 /** Compiled code of the program, shared by all processes of all tests. */
 const compiled = join(root, "node_modules", ".cache", "compiled")
@@ -102,11 +102,9 @@ const launch = (home: string, cwd: string, options: Options) => {
 }
 
 /** Starts it without saying anything. */
-export const start = Effect.fnUntraced(function* (options: Options = {}): Effect.fn.Return<
-  RawAgent,
-  never,
-  Scope.Scope
-> {
+export const start = Effect.fnUntraced(function* (
+  options: Options = {}
+): Effect.fn.Return<RawAgent, never, Scope.Scope> {
   const place = yield* folder
   const home = options.home ?? join(place, ".supercharge")
   const oracle = makeOracle()
@@ -237,8 +235,7 @@ export const start = Effect.fnUntraced(function* (options: Options = {}): Effect
       })
     })
 
-  const request: RawAgent["request"] = (method, params) =>
-    Effect.flatMap(ask(method, params), ({ answer }) => answer)
+  const request: RawAgent["request"] = (method, params) => Effect.flatMap(ask(method, params), ({ answer }) => answer)
 
   return {
     pid: child.pid ?? 0,
@@ -266,131 +263,3 @@ export const start = Effect.fnUntraced(function* (options: Options = {}): Effect
     kill: (signal) => Effect.sync(() => child.kill(signal))
   }
 })
-
-export interface OpenOptions extends Options {
-  /** What the client can do; default nothing (INIT0). */
-  readonly capabilities?: Json
-}
-
-/** Starts it and shakes hands. */
-export const open = Effect.fnUntraced(function* (options: OpenOptions = {}) {
-  const agent = yield* start(options)
-  yield* agent.ok("initialize", {
-    protocolVersion: 1,
-    clientCapabilities: options.capabilities ?? {},
-    clientInfo: { name: "probe", version: "0" }
-  })
-  return agent
-})
-
-const idOf = (result: JsonObject): string => {
-  const id = result["sessionId"]
-  return typeof id === "string" ? id : assert.fail(`no session id in ${JSON.stringify(result)}`)
-}
-
-/** A new session in `cwd`. */
-export const newSession = (agent: RawAgent, cwd: string, more: JsonObject = {}): Effect.Effect<string> =>
-  Effect.map(agent.ok("session/new", { cwd, mcpServers: [], ...more }), idOf)
-
-export const promptParams = (sessionId: string, prompt: string | ReadonlyArray<Json>): JsonObject => ({
-  sessionId,
-  prompt: typeof prompt === "string" ? [{ type: "text", text: prompt }] : prompt
-})
-
-/** Sends a prompt, and does not wait. */
-export const prompt = (agent: RawAgent, sessionId: string, text: string | ReadonlyArray<Json>): Effect.Effect<Asked> =>
-  agent.ask("session/prompt", promptParams(sessionId, text))
-
-/** Sends a prompt, and waits for its stop reason. */
-export const turn = (
-  agent: RawAgent,
-  sessionId: string,
-  text: string | ReadonlyArray<Json>
-): Effect.Effect<Json | undefined> =>
-  Effect.map(agent.ok("session/prompt", promptParams(sessionId, text)), (result) => result["stopReason"])
-
-export const cancel = (agent: RawAgent, sessionId: string): Effect.Effect<void> =>
-  agent.notify("session/cancel", { sessionId })
-
-export const load = (
-  agent: RawAgent,
-  sessionId: string,
-  cwd: string,
-  more: JsonObject = {}
-): Effect.Effect<JsonObject> => agent.ok("session/load", { sessionId, cwd, mcpServers: [], ...more })
-
-export const close = (agent: RawAgent, sessionId: string): Effect.Effect<JsonObject> =>
-  agent.ok("session/close", { sessionId })
-
-/** A question of the agent to the user. */
-export interface Question {
-  readonly id: Json
-  readonly params: JsonObject
-  readonly toolCallId: string
-  /** The id of the offered option of that kind. */
-  readonly option: (kind: string) => string | undefined
-}
-
-const optionOf =
-  (params: JsonObject) =>
-  (kind: string): string | undefined => {
-    const options = params["options"]
-    if (!Array.isArray(options)) return undefined
-    const id = options.find((option) => at(option, "kind") === kind)?.optionId
-    return typeof id === "string" ? id : undefined
-  }
-
-export const questions = (agent: RawAgent): ReadonlyArray<Question> =>
-  agent.seen.flatMap(({ id, method, params }) =>
-    method === "session/request_permission" && id !== undefined && isObject(params)
-      ? [{ id, params, toolCallId: String(at(params, "toolCall", "toolCallId")), option: optionOf(params) }]
-      : []
-  )
-
-/** The question number `index`, from 0. */
-export const question = (agent: RawAgent, index = 0): Effect.Effect<Question> =>
-  agent.until(`question ${index}`, () => questions(agent)[index])
-
-export const selected = (optionId: string | undefined): JsonObject => ({
-  outcome: { outcome: "selected", optionId: optionId ?? "none" }
-})
-
-/** Chooses the option of that kind. */
-export const choose = (agent: RawAgent, asked: Question, kind: string): Effect.Effect<void> =>
-  agent.reply(asked.id, selected(asked.option(kind)))
-
-/** Says to every question what the kind says. */
-export const always =
-  (kind: string) =>
-  (method: string, params: JsonObject): Reply | undefined =>
-    method === "session/request_permission" ? { result: selected(optionOf(params)(kind)) } : undefined
-
-/** Whether a process still runs; one that only waits for its parent to notice its end does not. */
-export const alive = (pid: number): boolean => {
-  try {
-    return !readFileSync(`/proc/${pid}/stat`, "utf8").includes(") Z ")
-  } catch {
-    return false
-  }
-}
-
-const children = (pid: number): ReadonlyArray<number> => {
-  try {
-    return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean).map(Number)
-  } catch {
-    return []
-  }
-}
-
-/** All that a process started and that still runs, and what that started. */
-export const descendants = (pid: number): ReadonlyArray<number> =>
-  children(pid).flatMap((child) => [...(alive(child) ? [child] : []), ...descendants(child)])
-
-/** For what happens outside of the protocol, such as the end of a process. */
-export const eventually = (what: string, holds: () => boolean): Effect.Effect<void> =>
-  Effect.suspend(() => (holds() ? Effect.void : Effect.andThen(Effect.sleep("10 millis"), Effect.fail("not yet")))).pipe(
-    Effect.eventually,
-    Effect.timeoutOrElse({ duration: PATIENCE, orElse: () => Effect.die(new Error(`Waited in vain: ${what}`)) })
-  )
-
-export const gone = (pid: number): Effect.Effect<void> => eventually(`process ${pid} is gone`, () => !alive(pid))

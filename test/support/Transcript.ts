@@ -21,6 +21,8 @@ export interface Message {
 
 export interface Entry {
   readonly from: "agent" | "client"
+  /** Whether a test wrote the line of the client, and not the SDK. */
+  readonly isRaw: boolean
   readonly line: string
   /** Empty for what is no message. */
   readonly message: Message
@@ -31,7 +33,7 @@ export interface Transcript {
   /** What is wrong with the lines of the agent so far. */
   readonly problems: ReadonlyArray<string>
   /** The index of the new entry. */
-  readonly add: (from: Entry["from"], line: string) => number
+  readonly add: (from: Entry["from"], line: string, isRaw?: boolean) => number
   readonly complain: (problem: string) => void
   /** The first thing that `pick` finds among the entries from `since` on; waits for it. */
   readonly find: <A>(pick: (entry: Entry, index: number) => A | undefined, since?: number) => Effect.Effect<A>
@@ -58,9 +60,9 @@ export const makeTranscript = (): Transcript => {
   return {
     entries,
     problems,
-    add(from, line) {
+    add(from, line, isRaw = false) {
       const message = messageOf(line)
-      const entry: Entry = { from, line, message }
+      const entry: Entry = { from, isRaw, line, message }
       const index = entries.push(entry) - 1
       const found = [...(from === "agent" ? oracle.received(line) : (oracle.sent(line), [])), ...judge.see(entry)]
       problems.push(...found.map((problem) => `${problem}\n  in ${line.slice(0, 400)}`))

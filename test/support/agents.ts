@@ -1,6 +1,8 @@
 /** The real agent over a scripted model, tools of the test, and a store in memory. */
 import * as Effect from "effect/Effect"
+import type * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
+import type * as Path from "effect/Path"
 import { text } from "../../src/domain/Content.ts"
 import type { ExecutionMode } from "../../src/domain/ExecutionMode.ts"
 import type { ModelInfo } from "../../src/domain/Model.ts"
@@ -27,7 +29,7 @@ export interface AgentOptions {
   readonly asked?: Asked
   readonly infos?: ReadonlyArray<ModelInfo>
   readonly models?: Layer.Layer<Models>
-  readonly broker?: Layer.Layer<PermissionBroker, never, Settings>
+  readonly broker?: Layer.Layer<PermissionBroker, never, Settings | FileSystem.FileSystem | Path.Path>
   readonly mcp?: Layer.Layer<McpManager>
   readonly turn?: Layer.Layer<Turn>
   readonly store?: Layer.Layer<SessionStore>
@@ -53,7 +55,7 @@ export const agentLayer = (options: AgentOptions = {}) => {
     turnLayer({
       models,
       tools: fakeTools(tools),
-      broker: Layer.provide(broker, settingsLayer),
+      broker: Layer.provide(broker, [settingsLayer, platform]),
       ...(options.maxRequests === undefined ? {} : { maxRequests: options.maxRequests })
     })
   return AgentLive.layer.pipe(

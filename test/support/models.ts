@@ -1,7 +1,8 @@
 /** Models for tests: one that answers by a script and remembers what it was asked. */
 import * as Effect from "effect/Effect"
-import type * as LanguageModel from "effect/ai/LanguageModel"
+import * as LanguageModel from "effect/ai/LanguageModel"
 import type * as Prompt from "effect/ai/Prompt"
+import type * as Response from "effect/ai/Response"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import type { ModelInfo } from "../../src/domain/Model.ts"
@@ -76,6 +77,31 @@ export const scripted = (
       return Models.of({ list: Effect.succeed(infos), resolve: () => Effect.succeed(watched) })
     })
   )
+
+/** A model that answers each request with the next of these, part by part as given. */
+export const rawModel = (...answers: ReadonlyArray<ReadonlyArray<Response.StreamPartEncoded>>): Layer.Layer<Models> =>
+  Layer.effect(
+    Models,
+    Effect.suspend(() => {
+      const left = [...answers]
+      return Effect.map(
+        LanguageModel.make({
+          generateText: () => Effect.succeed([]),
+          streamText: () => Stream.fromIterable(left.shift() ?? [])
+        }),
+        (model) => Models.of({ list: Effect.succeed([info]), resolve: () => Effect.succeed(model) })
+      )
+    })
+  )
+
+export const finish = (reason: Response.FinishReason): Response.StreamPartEncoded => ({
+  type: "finish",
+  reason,
+  usage: {
+    inputTokens: { total: 1, uncached: 1, cacheRead: 0, cacheWrite: 0 },
+    outputTokens: { total: 1, text: 1, reasoning: 0 }
+  }
+})
 
 /** The text of messages, with the role in front. Calls and results are named. */
 export const spoken = (messages: ReadonlyArray<Prompt.Message>): ReadonlyArray<string> =>

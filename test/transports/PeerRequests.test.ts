@@ -187,6 +187,17 @@ describe("what does not fit", () => {
     })
   )
 
+  it.effect("TR-04: a message over the limit is refused over every transport; the next one is served", () =>
+    Effect.gen(function* () {
+      const fits = sizeOf(call(1, "echo", "漢".repeat(150)))
+      const { next, send } = yield* link(routes({ echo: (params) => Effect.succeed(params) }), { frameBytes: fits })
+      const message = `Invalid request: the message is ${fits + 1} bytes long, and the limit is ${fits} bytes`
+      yield* send(call(22, "echo", "漢".repeat(150)), call(1, "echo", "漢".repeat(150)))
+      assert.deepStrictEqual(yield* next, failure(null, ErrorCode.InvalidRequest, message))
+      assert.deepStrictEqual(yield* next, result(1, "漢".repeat(150)))
+    })
+  )
+
   it.effect("TR-04: a notification over the limit is not sent but logged; a request fails", () =>
     Effect.gen(function* () {
       const logs = captureLogs()

@@ -1,5 +1,6 @@
-/** Absolute paths, compared as written: `.` and `..` are resolved, symbolic links are not. */
+/** Absolute paths and the patterns of rules about them. A file counts under every name that it is known by (F89). */
 import * as Glob from "effect/Glob"
+import { isWithin } from "../Paths.ts"
 
 /** `path` as seen from `base`, without `.`, `..` and doubled slashes. */
 export const resolvePath = (base: string, path: string): string => {
@@ -11,28 +12,96 @@ export const resolvePath = (base: string, path: string): string => {
   return `/${parts.join("/")}`
 }
 
+/** Where paths really lead, through every symbolic link. A path that is missing leads where it says. */
+export type Links = ReadonlyMap<string, string>
+
+export const realName = (links: Links, path: string): string => links.get(path) ?? resolvePath("/", path)
+
 /** Where patterns start: relative ones at `cwd`, those with `~/` at `home`. */
 export interface PatternBase {
   readonly cwd: string
   readonly home: string | undefined
 }
 
-const absolute = (pattern: string, { cwd, home }: PatternBase): string | undefined => {
-  if (pattern.startsWith("/")) return pattern
+/** What patterns are read with. `links` knows at least their anchors. */
+export interface PatternPlace extends PatternBase {
+  readonly links: Links
+}
+
+interface Rooted {
+  readonly base: string
+  readonly glob: string
+}
+
+const rootedAt = (pattern: string, { cwd, home }: PatternBase): Rooted | undefined => {
+  if (pattern.startsWith("/")) return { base: "/", glob: pattern }
   if (pattern === "~" || pattern.startsWith("~/")) {
-    return home === undefined ? undefined : Glob.escape(home) + pattern.slice(1)
+    return home === undefined ? undefined : { base: home, glob: pattern.slice(1) }
   }
-  return `${Glob.escape(resolvePath("/", cwd))}/${pattern}`
+  return { base: cwd, glob: pattern }
+}
+
+const globBelow = (folder: string, glob: string): string => resolvePath("/", `${Glob.escape(folder)}/${glob}`)
+
+/** The folders before the first wildcard, and the glob from there. */
+const split = ({ base, glob }: Rooted): Rooted => {
+  const parts = globBelow(base, glob).split("/")
+  const at = parts.findIndex((part) => /[*?[{]/.test(part.replace(/\\./g, "")))
+  const end = at === -1 ? parts.length : at
+  return { base: parts.slice(0, end).join("/").replace(/\\(.)/g, "$1") || "/", glob: parts.slice(end).join("/") }
+}
+
+/** The paths whose real names decide what a pattern is about. */
+export const anchorsOf = (pattern: string, place: PatternBase): ReadonlyArray<string> => {
+  const rooted = rootedAt(pattern, place)
+  return rooted === undefined ? [] : [rooted.base, split(rooted).base]
+}
+
+const tester = (globs: ReadonlyArray<string>): ((path: string) => boolean) => {
+  const compiled = [...new Set(globs)].map((glob) => Glob.make(resolvePath("/", glob), { dot: true }))
+  return (path) => compiled.some((glob) => Glob.match(glob, resolvePath("/", path)))
+}
+
+const nothing = (): boolean => false
+
+/**
+ * A test for what a rule forbids or asks for: the paths that the glob is about, as it is written and with its folders
+ * where they really are, and everything below them. `*` and `?` stop at a slash, `**` does not; a name that begins with
+ * a dot is like any other.
+ */
+export const striking = (pattern: string, place: PatternPlace): ((path: string) => boolean) => {
+  const rooted = rootedAt(pattern, place)
+  if (rooted === undefined) return nothing
+  const { base, glob } = rooted
+  const fixed = split(rooted)
+  return tester(
+    [
+      globBelow(base, glob),
+      globBelow(realName(place.links, base), glob),
+      globBelow(realName(place.links, fixed.base), fixed.glob)
+    ].map((whole) => `${whole}/**`)
+  )
 }
 
 /**
- * Whether the glob is about this path: `*` and `?` stop at a slash, `**` does not, a name that begins with a dot is like
- * any other. With `below`, also for everything inside a folder that the glob names.
+ * A test for what a rule allows: only what the glob says. Where `cwd` and `home` really are belongs to it, but no link
+ * on the way from there, since whoever may write could lead it anywhere.
  */
-export const matchPath = (pattern: string, path: string, base: PatternBase, below: boolean): boolean => {
-  const full = absolute(pattern, base)
-  if (full === undefined) return false
-  const folder = resolvePath("/", full)
-  const globs = full.endsWith("/") ? [`${folder}/**`] : below ? [folder, `${folder}/**`] : [folder]
-  return globs.some((glob) => Glob.match(Glob.make(glob, { dot: true }), resolvePath("/", path)))
+export const covering = (pattern: string, place: PatternPlace): ((path: string) => boolean) => {
+  const rooted = rootedAt(pattern, place)
+  if (rooted === undefined) return nothing
+  const { base, glob } = rooted
+  const below = glob.endsWith("/") ? "/**" : ""
+  return tester([base, realName(place.links, base)].map((folder) => globBelow(folder, glob) + below))
+}
+
+/** Whether something that the pattern strikes could lie in the folder, or in one below it. */
+export const mayLieIn = (pattern: string, folder: string, place: PatternPlace): boolean => {
+  const rooted = rootedAt(pattern, place)
+  if (rooted === undefined) return false
+  const fixed = split(rooted).base
+  const anchors = [fixed, realName(place.links, fixed)]
+  return [resolvePath("/", folder), realName(place.links, folder)].some((name) =>
+    anchors.some((anchor) => isWithin(name, anchor) || isWithin(anchor, name))
+  )
 }

@@ -1,20 +1,25 @@
 /** What rules, remembered answers and built-in lists say about one access. Pure; `PermissionPolicy` weighs it. */
-import { expandHome } from "../Paths.ts"
 import type { Access, Grant } from "../Permission.ts"
 import { matchCommand, matchWildcard } from "./CommandPattern.ts"
-import { matchPath, type PatternBase, resolvePath } from "./PathPattern.ts"
+import {
+  anchorsOf,
+  covering,
+  mayLieIn,
+  type PatternBase,
+  type PatternPlace,
+  realName,
+  striking
+} from "./PathPattern.ts"
 import type { PermissionRule, PermissionRules } from "./PermissionRule.ts"
-import { isReadOnlyLine, readOnlySegments } from "./ReadOnlyCommand.ts"
+import { isReadOnlyLine, readOnlySegments, sweptBy, type Workplace } from "./ReadOnlyCommand.ts"
 import { guises, isDangerous, isPlain, parseLine, type Segment, type ShellLine } from "./ShellLine.ts"
+import { pathsFrom, pathsOfLine, type ShellPlace } from "./ShellPaths.ts"
 
-/** One access and everything that bears on it. */
-export interface Situation {
+/** One access and everything that bears on it. `links` knows at least the paths that it mentions. */
+export interface Situation extends Workplace, PatternPlace {
   readonly access: Access
   /** Whether the call searches (`Grep` rules) rather than reads one file. */
   readonly search: boolean
-  /** The session's folder: base of relative patterns, and what a command may read unasked. */
-  readonly cwd: string
-  readonly home: string | undefined
   readonly rules: PermissionRules
   readonly grants: ReadonlyArray<Grant>
 }
@@ -51,6 +56,9 @@ const nothing: Facts = {
 
 type Matches = (rule: PermissionRule) => boolean
 
+const isReadRule = ({ tool }: PermissionRule, search: boolean): boolean =>
+  tool === "Read" || (tool === "Grep" && search)
+
 const ruled = (rules: PermissionRules, struck: Matches, asked: Matches, allowed: boolean) => ({
   denied: rules.deny.find((rule) => rule.tool === "*" || struck(rule)),
   asked: rules.ask.find((rule) => rule.tool === "*" || asked(rule)),
@@ -74,15 +82,18 @@ export const exceptionalPaths = (access: Extract<Access, { readonly _tag: "Edit"
   access.paths.filter((path) => access.outside.includes(path) || isProtected(path))
 
 const pathFacts = (situation: Situation, access: Extract<Access, { readonly _tag: "Read" | "Edit" }>): Facts => {
-  const { rules } = situation
-  const concerns = ({ tool }: PermissionRule) =>
-    access._tag === "Edit" ? tool === "Edit" : tool === "Read" || (tool === "Grep" && situation.search)
-  const matches = (rule: PermissionRule, path: string, below: boolean) =>
-    rule.pattern === undefined || matchPath(rule.pattern, path, situation, below)
-  const struck = (rule: PermissionRule) => concerns(rule) && access.paths.some((path) => matches(rule, path, true))
+  const { links, rules } = situation
+  const names = access.paths.flatMap((path) => [path, realName(links, path)])
+  const concerns = (rule: PermissionRule) =>
+    access._tag === "Edit" ? rule.tool === "Edit" : isReadRule(rule, situation.search)
+  const struck = (rule: PermissionRule) =>
+    concerns(rule) && (rule.pattern === undefined || names.some(striking(rule.pattern, situation)))
   const allows = (path: string) =>
-    rules.allow.some((rule) => rule.tool === "*" || (concerns(rule) && matches(rule, path, false)))
-  const facts = { ...nothing, ...ruled(rules, struck, struck, access.paths.length > 0 && access.paths.every(allows)) }
+    rules.allow.some(
+      (rule) =>
+        rule.tool === "*" || (concerns(rule) && (rule.pattern === undefined || covering(rule.pattern, situation)(path)))
+    )
+  const facts = { ...nothing, ...ruled(rules, struck, struck, names.length > 0 && names.every(allows)) }
   const given = verdictOf(situation.grants, "allow", access._tag)
   if (access._tag === "Edit") {
     const exceptions = exceptionalPaths(access)
@@ -103,15 +114,10 @@ const pathFacts = (situation: Situation, access: Extract<Access, { readonly _tag
 }
 
 /** Deny rules for files also hold for the paths that a command spells out. */
-const strikesPaths = (rule: PermissionRule, segment: Segment, base: string, patterns: PatternBase): boolean => {
-  const pattern = rule.pattern
-  if (pattern === undefined) return rule.tool === "Edit" && segment.writes.length > 0
-  return [...segment.words, ...segment.reads, ...segment.writes]
-    .flatMap(({ text }) => [text, text.slice(text.indexOf("=") + 1)])
-    .filter((text) => text !== "" && !text.startsWith("-"))
-    .map((text) => expandHome(text.replace(/^\$(HOME|\{HOME\})(?=\/|$)/, "~"), patterns.home))
-    .some((text) => matchPath(pattern, resolvePath(base, text), patterns, true))
-}
+const strikesPaths = (rule: PermissionRule, line: ShellLine, names: ReadonlyArray<string>, place: PatternPlace) =>
+  rule.pattern === undefined
+    ? rule.tool === "Edit" && line.segments.some(({ writes }) => writes.length > 0)
+    : names.some(striking(rule.pattern, place))
 
 const strikesLine = (pattern: string | undefined, line: ShellLine): boolean =>
   pattern === undefined ||
@@ -125,15 +131,15 @@ const coversSegment = ({ pattern, tool }: PermissionRule, segment: Segment): boo
     (pattern === undefined || (isPlain(segment) ? matchCommand(pattern, segment.text) : pattern === segment.source)))
 
 const executeFacts = (situation: Situation, access: Extract<Access, { readonly _tag: "Execute" }>): Facts => {
-  const { cwd, grants, rules } = situation
+  const { cwd, grants, home, links, rules } = situation
   const line = parseLine(access.command)
   const isAtHome = access.cwd === cwd
+  const shell: ShellPlace = { cwd: access.cwd, home }
+  const { folders, followed, paths } = pathsOfLine(line, shell)
+  const names = new Set([...paths, ...paths.map((path) => realName(links, path))])
   const asked = (rule: PermissionRule) => rule.tool === "Bash" && strikesLine(rule.pattern, line)
   const struck = (rule: PermissionRule) =>
-    asked(rule) ||
-    (rule.tool !== "Bash" &&
-      rule.tool !== "MCPTool" &&
-      line.segments.some((segment) => strikesPaths(rule, segment, access.cwd, situation)))
+    asked(rule) || (rule.tool !== "Bash" && rule.tool !== "MCPTool" && strikesPaths(rule, line, [...names], situation))
   const every = (covers: (segment: Segment) => boolean) =>
     line.simple && line.segments.length > 0 && line.segments.every(covers)
   const isRuled = (segment: Segment) => rules.allow.some((rule) => coversSegment(rule, segment))
@@ -142,9 +148,15 @@ const executeFacts = (situation: Situation, access: Extract<Access, { readonly _
 
   const given = isAtHome ? verdictOf(grants, "allow", "Execute") : new Set<string>()
   const refused = verdictOf(grants, "reject", "Execute")
-  const strays = (access.outside ?? []).length > 0
-  const readOnly = strays ? new Set<Segment>() : readOnlySegments(line, access.cwd, cwd)
-  const reads = isReadOnlyLine(line, access.cwd, cwd)
+  const strays = (access.outside ?? []).length > 0 || followed.length < paths.length
+  // Nobody sees which files a search or a pattern shows, so that one which may meet a denied file is no longer harmless.
+  const mayShow = (folder: string) =>
+    rules.deny.some(
+      (rule) => isReadRule(rule, true) && rule.pattern !== undefined && mayLieIn(rule.pattern, folder, situation)
+    )
+  const reading = [...(strays ? [] : readOnlySegments(line, access.cwd, situation))]
+  const readOnly = new Set(reading.filter((segment) => !pathsFrom(sweptBy(segment), folders, shell).some(mayShow)))
+  const reads = isReadOnlyLine(line, access.cwd, situation)
   const isGiven = (segment: Segment) =>
     given.has(segment.source) && isPlain(segment) && !segment.fed && !isDangerous(segment)
   const isHidden = !line.legible && [...rules.deny, ...rules.ask].some((rule) => rule.tool === "Bash")
@@ -157,7 +169,7 @@ const executeFacts = (situation: Situation, access: Extract<Access, { readonly _
       given.has(line.source) ||
       (verdicts.asked === undefined &&
         every((segment) => isRuled(segment) || isGiven(segment) || readOnly.has(segment))),
-    harmless: reads && !strays,
+    harmless: reads && every((segment) => readOnly.has(segment)),
     changes: !reads
   }
 }
@@ -208,4 +220,44 @@ export const factsOf = (situation: Situation): Facts => {
     case "Mcp":
       return mcpFacts(situation, access)
   }
+}
+
+/** Paths whose real names say where the rules for files hold. */
+export const anchorsOfRules = (rules: ReadonlyArray<PermissionRule>, place: PatternBase): ReadonlyArray<string> =>
+  rules.flatMap(({ pattern, tool }) =>
+    pattern !== undefined && (tool === "Read" || tool === "Edit" || tool === "Grep") ? anchorsOf(pattern, place) : []
+  )
+
+/** Paths whose real names a decision asks for, before it is made. */
+export const mentionedPaths = (situation: Omit<Situation, "links">): ReadonlySet<string> => {
+  const { access, home, rules } = situation
+  const anchors = anchorsOfRules([...rules.deny, ...rules.ask, ...rules.allow], situation)
+  switch (access._tag) {
+    case "None":
+    case "Mcp":
+      return new Set()
+    case "Read":
+    case "Edit":
+      return new Set([...anchors, ...access.paths])
+    case "Execute": {
+      const { folders, followed } = pathsOfLine(parseLine(access.command), { cwd: access.cwd, home })
+      return new Set([...anchors, ...folders, ...followed])
+    }
+  }
+}
+
+/**
+ * What the rules leave to somebody who looks below a folder that may be looked into: a test for both names of a file.
+ * Undefined when they leave everything.
+ */
+export const readableBy = (
+  { deny }: PermissionRules,
+  search: boolean,
+  place: PatternPlace
+): ((path: string) => boolean) | undefined => {
+  const strikes = deny.flatMap((rule) => {
+    if (rule.tool !== "*" && !isReadRule(rule, search)) return []
+    return [rule.pattern === undefined ? () => true : striking(rule.pattern, place)]
+  })
+  return strikes.length === 0 ? undefined : (path) => !strikes.some((strike) => strike(path))
 }

@@ -1,11 +1,12 @@
 /**
- * Shell commands that only read, inside the working folder, and so need no question. A list with word boundaries; an
+ * Shell commands that only read, inside the workspace, and so need no question. A list with word boundaries; an
  * option that writes, runs something or reaches outside takes a command off it, and so does one that follows links or
  * takes names from a file, since nobody sees where those lead.
  */
 import { isWithin } from "../Paths.ts"
 import { isPlain, type Segment, type ShellLine } from "./ShellLine.ts"
 import { resolvePath } from "./PathPattern.ts"
+import { stemOf } from "./ShellPaths.ts"
 import type { Word } from "./ShellScanner.ts"
 
 type Judge = (words: ReadonlyArray<string>) => boolean
@@ -123,10 +124,18 @@ const pathsOf = (name: string, words: ReadonlyArray<string>): ReadonlyArray<stri
     .flatMap((word) => (word.startsWith("-") ? [word.replace(/^-[^=/~]*=?/, "")] : [word]))
 }
 
-const reaches = (path: string, base: string, cwd: string): boolean => {
+/** The folders of a session: the one where it works, and all that it may read, `cwd` included. Absolute. */
+export interface Workplace {
+  readonly cwd: string
+  readonly roots: ReadonlyArray<string>
+}
+
+const isInside = ({ roots }: Workplace, path: string): boolean => roots.some((root) => isWithin(root, path))
+
+const reaches = (path: string, base: string, place: Workplace): boolean => {
   if (path === "/dev/null") return false
-  if (path.startsWith("~") || (path.startsWith("/") && !isWithin(cwd, path))) return true
-  return /^\/|(^|\/)\.\.(\/|$)/.test(path) && !isWithin(cwd, resolvePath(base, path))
+  if (path.startsWith("~") || (path.startsWith("/") && !isInside(place, path))) return true
+  return /^\/|(^|\/)\.\.(\/|$)/.test(path) && !isInside(place, resolvePath(base, path))
 }
 
 /** Whether the shell may make several words of it, an option, or the name of the folder above. */
@@ -137,7 +146,7 @@ const mayBecomeMore = ({ pattern, text }: Word): boolean =>
 const mayBecomeOption = (name: string, { pattern, text }: Word): boolean =>
   pattern && /^[*?[]/.test(text) && !plainCommands.has(name) && !(following.has(name) && /[./]/.test(text))
 
-const isReadOnlySegment = (segment: Segment, base: string, cwd: string): boolean => {
+const isReadOnlySegment = (segment: Segment, base: string, place: Workplace): boolean => {
   const [name = "", ...words] = segment.words.map((word) => word.text)
   const [, ...written] = segment.words
   return (
@@ -145,37 +154,36 @@ const isReadOnlySegment = (segment: Segment, base: string, cwd: string): boolean
     (commands.get(name)?.(words) ?? false) &&
     ![...segment.words, ...segment.reads].some((word) => word.dynamic || mayBecomeMore(word)) &&
     !written.some((word) => mayBecomeOption(name, word)) &&
-    ![...pathsOf(name, words), ...segment.reads.map((word) => word.text)].some((path) => reaches(path, base, cwd))
+    ![...pathsOf(name, words), ...segment.reads.map((word) => word.text)].some((path) => reaches(path, base, place))
   )
 }
 
 /** More of them are not followed. */
 const MAX_MOVES = 4
 
-const movesOf = (line: ShellLine): number =>
-  line.segments.filter((segment) => segment.words[0]?.text === "cd").length
+const movesOf = (line: ShellLine): number => line.segments.filter((segment) => segment.words[0]?.text === "cd").length
 
 /**
- * The segments that only read. `base` is where the line runs, `cwd` the folder that it may read. Git in another folder
- * is none: the configuration there decides what git runs.
+ * The segments that only read in the workplace. `base` is where the line runs. Git in another folder than `cwd` is none:
+ * the configuration there decides what git runs.
  */
-export const readOnlySegments = (line: ShellLine, base: string, cwd: string): ReadonlySet<Segment> => {
+export const readOnlySegments = (line: ShellLine, base: string, place: Workplace): ReadonlySet<Segment> => {
   const moves = movesOf(line)
-  if (!isWithin(cwd, base) || moves > MAX_MOVES) return new Set()
-  const isMoved = base !== cwd || moves > 0
+  if (!isInside(place, base) || moves > MAX_MOVES) return new Set()
+  const isMoved = base !== place.cwd || moves > 0
   return new Set(
     line.segments.filter(
-      (segment) => isReadOnlySegment(segment, base, cwd) && !(isMoved && segment.words[0]?.text === "git")
+      (segment) => isReadOnlySegment(segment, base, place) && !(isMoved && segment.words[0]?.text === "git")
     )
   )
 }
 
 /**
- * Paths that the reading segments name, all below `cwd`, each from every folder in which the line may be by then.
+ * Paths that the reading segments name, all in the workplace, each from every folder in which the line may be by then.
  * Patterns are as written and `..` is not resolved: only the file system knows where they lead.
  */
-export const pathsRead = (line: ShellLine, base: string, cwd: string): ReadonlyArray<string> => {
-  const reading = readOnlySegments(line, base, cwd)
+export const pathsRead = (line: ShellLine, base: string, place: Workplace): ReadonlyArray<string> => {
+  const reading = readOnlySegments(line, base, place)
   const found: Array<string> = []
   let bases: ReadonlyArray<string> = [base]
   for (const segment of line.segments.filter((candidate) => reading.has(candidate))) {
@@ -189,5 +197,23 @@ export const pathsRead = (line: ShellLine, base: string, cwd: string): ReadonlyA
   return found
 }
 
-export const isReadOnlyLine = (line: ShellLine, base: string, cwd: string): boolean =>
-  line.simple && line.segments.length > 0 && readOnlySegments(line, base, cwd).size === line.segments.length
+export const isReadOnlyLine = (line: ShellLine, base: string, place: Workplace): boolean =>
+  line.simple && line.segments.length > 0 && readOnlySegments(line, base, place).size === line.segments.length
+
+/** Commands that show names of files and what the system keeps about them, but nothing of what they hold. */
+const namesOnly =
+  /^(ls|pwd|echo|test|\[|cd|find|stat|du|df|basename|dirname|realpath|readlink|which|true|false|date|hostname)$/
+
+/**
+ * Folders, as words, below which a reading segment may show any file: it searches there, or the shell expands a pattern
+ * there. Which word of a search is its folder depends on its options, so that the folder where it runs counts as well.
+ */
+export const sweptBy = (segment: Segment): ReadonlyArray<string> => {
+  const [name = "", ...words] = segment.words.map((word) => word.text)
+  if (namesOnly.test(name)) return []
+  const isDeep = name === "rg" || (searches.test(name) && words.some((word) => /^-[^-]*[rd]|^--[rd]/.test(word)))
+  return [
+    ...(isDeep ? [".", ...pathsOf(name, words)] : []),
+    ...[...segment.words, ...segment.reads].filter((word) => word.pattern).map((word) => stemOf(word.text))
+  ]
+}

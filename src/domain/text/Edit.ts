@@ -2,7 +2,7 @@
  * Replacing a piece of a text, exactly. A piece with Unix line ends also matches where the file has `\r\n`, and what is
  * put in takes the line ends of what it replaces; everything else keeps every character.
  */
-import { type LineEnding, lineAt, lineEnding, toUnix, withLineEnding } from "./LineEnding.ts"
+import { type LineEnding, lineEnding, linesAt, toUnix, withLineEnding } from "./LineEnding.ts"
 
 export interface Replacement {
   readonly oldText: string
@@ -59,16 +59,22 @@ const splice = (text: string, spans: ReadonlyArray<Span>, replacement: (old: str
 
 const endingOf = (old: string, fallback: LineEnding): LineEnding => (old.includes("\n") ? lineEnding(old) : fallback)
 
+/** Lines without the white space around them, each between two line ends. */
+const trimmed = (text: string): string =>
+  `\n${text
+    .split("\n")
+    .map((line) => line.trim())
+    .join("\n")}\n`
+
 /** Why a piece that looks right does not match. */
 const hintFor = (text: string, piece: string): string => {
   const lines = piece.split("\n")
   if (lines.every((line) => /^\s*\d+\t/.test(line))) return "It seems to hold the line numbers of read: leave them out."
-  const wanted = lines.map((line) => line.trim())
-  const present = text.split("\n").map((line) => line.trim())
-  const at = present.findIndex((_, index) => wanted.every((line, offset) => present[index + offset] === line))
-  return at === -1
-    ? "Read the file again and copy the text exactly."
-    : `Lines ${at + 1}-${at + lines.length} differ from it in white space only: copy them exactly.`
+  const present = trimmed(text)
+  const at = present.indexOf(trimmed(piece))
+  if (at === -1) return "Read the file again and copy the text exactly."
+  const [line = 1] = linesAt(present, [at])
+  return `Lines ${line}-${line + lines.length - 1} differ from it in white space only: copy them exactly.`
 }
 
 /** `oldText` must not be empty. */
@@ -78,13 +84,13 @@ export const edit = (text: string, { oldText, newText, all }: Replacement): Edit
   const found = occurrences(searched, oldText, 1)
   const [first] = found
   if (first === undefined) return { _tag: "Missing", hint: hintFor(toUnix(text), toUnix(oldText)) }
-  if (found.length > 1 && !all) return { _tag: "Ambiguous", lines: found.map((start) => lineAt(searched, start)) }
+  if (found.length > 1 && !all) return { _tag: "Ambiguous", lines: linesAt(searched, found) }
   const spans = spansOf(text, occurrences(searched, oldText, oldText.length), oldText.length, exact)
   const fallback = lineEnding(text)
   return {
     _tag: "Edited",
     text: splice(text, spans, (old) => (exact ? newText : withLineEnding(newText, endingOf(old, fallback)))),
     count: spans.length,
-    firstLine: lineAt(searched, first)
+    firstLine: linesAt(searched, [first])[0] ?? 1
   }
 }

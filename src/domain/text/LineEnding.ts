@@ -15,9 +15,12 @@ export const toUnix = (text: string): string => text.replaceAll("\r\n", "\n")
 export const withLineEnding = (text: string, ending: LineEnding): string =>
   ending === "\n" || text.includes("\r\n") ? text : text.replaceAll("\n", "\r\n")
 
-/** The line, from 1, that holds the character at `offset`. */
-export const lineAt = (text: string, offset: number): number => {
+/** The lines, from 1, that hold the characters at ascending offsets. Goes through the text once. */
+export const linesAt = (text: string, offsets: ReadonlyArray<number>): ReadonlyArray<number> => {
   let line = 1
-  for (let at = text.indexOf("\n"); at !== -1 && at < offset; at = text.indexOf("\n", at + 1)) line++
-  return line
+  let next = text.indexOf("\n")
+  return offsets.map((offset) => {
+    for (; next !== -1 && next < offset; next = text.indexOf("\n", next + 1)) line++
+    return line
+  })
 }

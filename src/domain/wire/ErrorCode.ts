@@ -14,8 +14,18 @@ export const ErrorCode = {
 } as const
 
 /** `message` is one short line; `data` never holds values of `env`, headers or keys (RPC-14). */
-export class WireError extends Schema.TaggedError<WireError>()("WireError", {
+export const ErrorObject = Schema.Struct({
   code: Schema.Int,
   message: Schema.String,
   data: Schema.optionalKey(Schema.Json)
-}) {}
+})
+export type ErrorObject = typeof ErrorObject.Type
+
+/** An error object as a failure. */
+export class WireError extends Schema.TaggedError<WireError>()("WireError", ErrorObject) {}
+
+/** Names of methods come from outside; no text of ours repeats more of them. */
+export const shortName = (method: string): string => (method.length > 100 ? `${method.slice(0, 100)}…` : method)
+
+export const methodNotFound = (method: string): WireError =>
+  new WireError({ code: ErrorCode.MethodNotFound, message: `Method not found: ${shortName(method)}` })

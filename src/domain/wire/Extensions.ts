@@ -1,17 +1,12 @@
 /** What this agent adds to the protocol: a method of its own, and keys in `_meta`. */
-import * as Rpc from "effect/rpc/Rpc"
 import * as RpcGroup from "effect/rpc/RpcGroup"
 import * as Schema from "effect/Schema"
-import { WireError } from "./ErrorCode.ts"
 import * as Lenient from "./Lenient.ts"
+import { request } from "./Method.ts"
 import { NewSessionResponse, ResumeSessionRequest } from "./v1/Session.ts"
 
 /** Copies a session up to its latest entry into a new one; the history is not told (F59). */
-export const ForkSession = Rpc.make("_superpi/session/fork", {
-  payload: ResumeSessionRequest,
-  success: NewSessionResponse,
-  error: WireError
-})
+export const ForkSession = request("_superpi/session/fork", ResumeSessionRequest, NewSessionResponse)
 
 export const ExtensionRequests = RpcGroup.make(ForkSession)
 

@@ -5,10 +5,10 @@
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { ErrorCode, WireError } from "./ErrorCode.ts"
+import { ErrorCode, ErrorObject, WireError } from "./ErrorCode.ts"
 import * as RequestId from "./RequestId.ts"
 
-export const cancelMethod = "$/cancel_request"
+const cancelMethod = "$/cancel_request"
 
 export interface Request {
   readonly _tag: "Request"
@@ -57,11 +57,6 @@ const invalid = (code: number, message: string): Invalid => ({ _tag: "Invalid", 
 
 const malformed = (message: string): Invalid => invalid(ErrorCode.InvalidRequest, `Invalid request: ${message}`)
 
-const ErrorObject = Schema.Struct({
-  code: Schema.Int,
-  message: Schema.String,
-  data: Schema.optionalKey(Schema.Json)
-})
 const decodeError = Schema.decodeUnknownResult(ErrorObject)
 
 type Fields = { readonly [key: PropertyKey]: unknown }
@@ -145,14 +140,12 @@ export const parse = (text: string): Message => {
   return typeof method === "string" ? call(text, fields, method) : malformed(`"method" must be a string`)
 }
 
-/** What an answer of failure carries; a `WireError` is one, and so is `Invalid`. */
-export type ErrorObject = Pick<WireError, "code" | "message" | "data">
-
 const json = (value: unknown): string => JSON.stringify(value) ?? "null"
 
 export const encodeResult = (id: RequestId.RequestId, result: unknown): string =>
   `{"jsonrpc":"2.0","id":${id},"result":${json(result)}}`
 
+/** A `WireError` is an error object, and so is `Invalid`. */
 export const encodeError = (id: RequestId.RequestId, { code, message, data }: ErrorObject): string =>
   `{"jsonrpc":"2.0","id":${id},"error":${JSON.stringify({ code, message, data })}}`
 

@@ -1,5 +1,5 @@
 /**
- * What the other side may get wrong without breaking its message: each combinator is one rule of conformance §2.
+ * What the other side may get wrong without breaking its message, one combinator for each such mistake.
  * They change decoding only; what we write stays strict.
  */
 import * as Arr from "effect/Array"

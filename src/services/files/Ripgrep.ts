@@ -125,7 +125,10 @@ export const makeRipgrep = (
   return {
     grep: (query) => {
       const wanted = query.glob === undefined ? () => true : fileGlob(query.glob)
-      const isWanted = ({ path }: Match) => path === query.root || wanted(paths.relative(query.root, path))
+      const isWanted = ({ path }: Match) => {
+        const relative = paths.relative(query.root, path)
+        return (path === query.root || wanted(relative)) && query.shows(relative)
+      }
       const parse = (line: string) => parseMatch(line).filter(isWanted)
       return run(grepArguments(query), "\n", parse, query.limit)
     },

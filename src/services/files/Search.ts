@@ -15,6 +15,8 @@ export interface GrepQuery extends SearchScope {
   readonly ignoreCase: boolean
   /** Only files that match: `*.ts` at any depth, `src/**` from the root. */
   readonly glob: string | undefined
+  /** Only files that it says yes to, by their path from the root; the others are as if they were not there. */
+  readonly shows: (relative: string) => boolean
   readonly limit: number
 }
 

@@ -1,5 +1,6 @@
 /** Remembers what files held earlier, in bounded memory, to tell an outdated editor buffer from an unsaved one (F83). */
-import { encode, fingerprint } from "../../domain/text/Encoding.ts"
+import { encode } from "../../domain/text/Encoding.ts"
+import { fingerprint } from "../../domain/text/Fingerprint.ts"
 
 const FILES = 500
 const VERSIONS = 8

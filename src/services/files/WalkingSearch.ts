@@ -105,7 +105,10 @@ export const makeWalkingSearch = (fs: FileSystem.FileSystem, paths: Path.Path): 
       })
 
       const matches = filesUnder(query).pipe(
-        Stream.filter((path) => path === query.root || wanted(paths.relative(query.root, path))),
+        Stream.filter((path) => {
+          const relative = paths.relative(query.root, path)
+          return (path === query.root || wanted(relative)) && query.shows(relative)
+        }),
         Stream.mapEffect(matchesIn),
         Stream.flattenIterable
       )

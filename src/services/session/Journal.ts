@@ -52,8 +52,16 @@ export const make = Effect.fnUntraced(function* (
       { discard: true }
     )
 
+  /** The output of a call is in no log while the call runs; one that is stopped ends with what it had shown. */
+  const note = (event: Event) => {
+    if (event._tag === "ToolCallProgress") state = fold(state, { ...event, _tag: "ToolCallUpdated" })
+  }
+
   const emit = (event: Event, except?: Editor) => {
-    const told = Effect.suspend(() => tell((view) => (view.editor === except ? [] : [event])))
+    const told = Effect.suspend(() => {
+      note(event)
+      return tell((view) => (view.editor === except ? [] : [event]))
+    })
     // What is kept is told as well, whatever interrupts: live and replay must not differ.
     return inOrder(isStored(event) ? Effect.uninterruptible(Effect.andThen(record(event), told)) : told)
   }

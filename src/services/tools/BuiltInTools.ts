@@ -43,7 +43,7 @@ const make = Effect.fnUntraced(function* (environment: Environment) {
     edit: makeEdit(changes, places),
     grep: makeGrep(fs, search, places),
     glob: makeGlob(fs, search, places),
-    list: makeList(fs, paths, places, suggestions),
+    list: makeList({ fs, paths, realPaths, places, suggestions }),
     bash: makeBash(runner, paths, makeCommandReach(fs, paths, realPaths)),
     todo: makeTodo()
   }

@@ -44,9 +44,7 @@ export const makeEdit = (services: ChangeServices, places: Places): ToolDefiniti
     const { new_string: newText, old_string: oldText, replace_all: all = false } = input
     const file = yield* present(services, workspace, place)
     if (file === null) {
-      return oldText === ""
-        ? create(place, newText)
-        : yield* refuse(`${place.shown} does not exist${yield* services.suggestions.forMissing(place)}`)
+      return oldText === "" ? create(place, newText) : yield* refuse(`${place.shown} does not exist`, true)
     }
     if (oldText === "" && file.text !== "") {
       return yield* refuse(`"old_string" is empty but ${place.shown} is not: name the text to replace, or use write`)

@@ -7,9 +7,9 @@ import * as Schema from "effect/Schema"
 import { fileGlob } from "../../domain/FileGlob.ts"
 import { showPath } from "../../domain/Paths.ts"
 import type { Search } from "../files/Search.ts"
-import type { PreparedCall, ToolDefinition } from "../ToolDefinition.ts"
-import type { Workspace } from "../Workspace.ts"
+import type { PreparedCall, ToolContext, ToolDefinition } from "../ToolDefinition.ts"
 import { ignoredNote } from "./Grep.ts"
+import { noteHidden, shownBelow } from "./support/Hidden.ts"
 import { makeInput } from "./support/Input.ts"
 import { completed, failed } from "./support/Outcome.ts"
 import { accessTo, type Place, type Places } from "./support/Places.ts"
@@ -28,17 +28,29 @@ export const makeGlob = (fs: FileSystem.FileSystem, search: Search, places: Plac
   const decode = makeInput("glob", parameters)
 
   const run = Effect.fn("Tools.glob")(
-    function* (place: Place, input: typeof parameters.Type, { cwd }: Workspace) {
+    function* (place: Place, input: typeof parameters.Type, context: ToolContext) {
       const info = yield* Effect.option(fs.stat(place.real))
       if (Option.isNone(info)) return failed(`${place.shown} does not exist`)
       if (info.value.type !== "Directory") return failed(`${place.shown} is not a folder`)
       const includeIgnored = input.include_ignored ?? false
-      const { items, more } = yield* search.files({ root: place.path, includeIgnored }, fileGlob(input.pattern), LIMIT)
+      const scope = { root: place.path, includeIgnored }
+      const readable = yield* context.readable
+      const isShown = shownBelow(place, readable)
+      const isNamed = fileGlob(input.pattern)
+      const [{ items, more }, hidden] = yield* Effect.all(
+        [
+          search.files(scope, (relative) => isNamed(relative) && isShown(relative), LIMIT),
+          noteHidden(search, scope, place, readable)
+        ],
+        { concurrency: 2 }
+      )
+      const { cwd } = context.workspace
       return completed(
         [
           ...(items.length === 0 ? ["No files match."] : items.map((path) => showPath(cwd, path))),
           ...(more ? [`(there are more than ${LIMIT} files: narrow pattern or path)`] : []),
-          ...(includeIgnored ? [] : [ignoredNote])
+          ...(includeIgnored ? [] : [ignoredNote]),
+          ...hidden
         ].join("\n")
       )
     },
@@ -59,7 +71,7 @@ export const makeGlob = (fs: FileSystem.FileSystem, search: Search, places: Plac
         locations: [],
         preview: [],
         access: accessTo("Read", place),
-        run: (context) => run(place, input, context.workspace)
+        run: (context) => run(place, input, context)
       } satisfies PreparedCall
     })
   }

@@ -5,8 +5,8 @@ import type * as FileSystem from "effect/FileSystem"
 import * as Schema from "effect/Schema"
 import { showPath } from "../../domain/Paths.ts"
 import type { Found, Match, Search } from "../files/Search.ts"
-import type { PreparedCall, ToolDefinition } from "../ToolDefinition.ts"
-import type { Workspace } from "../Workspace.ts"
+import type { PreparedCall, ToolContext, ToolDefinition } from "../ToolDefinition.ts"
+import { noteHidden, shownBelow } from "./support/Hidden.ts"
 import { makeInput } from "./support/Input.ts"
 import { completed, failed } from "./support/Outcome.ts"
 import { accessTo, type Place, type Places } from "./support/Places.ts"
@@ -29,32 +29,37 @@ const LIMIT = 200
 /** Said with every answer that left ignored files out, so that none is taken as not existing (F92). */
 export const ignoredNote = "(git-ignored files were not searched; include_ignored searches them)"
 
-const report = ({ items, more }: Found<Match>, { cwd }: Workspace, includeIgnored: boolean): string =>
-  [
-    ...(items.length === 0 ? ["No matches."] : []),
-    ...items.map(({ line, path, text }) => `${showPath(cwd, path)}:${line}: ${text}`),
-    ...(more ? [`(there are more than ${LIMIT} matches: narrow pattern, path or glob)`] : []),
-    ...(includeIgnored ? [] : [ignoredNote])
-  ].join("\n")
+const report = ({ items, more }: Found<Match>, cwd: string): ReadonlyArray<string> => [
+  ...(items.length === 0 ? ["No matches."] : []),
+  ...items.map(({ line, path, text }) => `${showPath(cwd, path)}:${line}: ${text}`),
+  ...(more ? [`(there are more than ${LIMIT} matches: narrow pattern, path or glob)`] : [])
+]
 
 export const makeGrep = (fs: FileSystem.FileSystem, search: Search, places: Places): ToolDefinition => {
   const decode = makeInput("grep", parameters)
 
   const run = Effect.fn("Tools.grep")(
-    function* (place: Place, input: typeof parameters.Type, workspace: Workspace) {
+    function* (place: Place, input: typeof parameters.Type, context: ToolContext) {
       if (!(yield* Effect.orElseSucceed(fs.exists(place.real), () => true))) {
         return failed(`${place.shown} does not exist`)
       }
       const includeIgnored = input.include_ignored ?? false
-      const found = yield* search.grep({
-        root: place.path,
+      const scope = { root: place.path, includeIgnored }
+      const readable = yield* context.readable
+      const query = {
+        ...scope,
         pattern: input.pattern,
         glob: input.glob,
+        shows: shownBelow(place, readable),
         ignoreCase: input.ignore_case ?? false,
-        includeIgnored,
         limit: LIMIT
+      }
+      const [found, hidden] = yield* Effect.all([search.grep(query), noteHidden(search, scope, place, readable)], {
+        concurrency: 2
       })
-      return completed(report(found, workspace, includeIgnored))
+      return completed(
+        [...report(found, context.workspace.cwd), ...(includeIgnored ? [] : [ignoredNote]), ...hidden].join("\n")
+      )
     },
     Effect.catch(({ message }) => Effect.succeed(failed(message)))
   )
@@ -74,7 +79,7 @@ export const makeGrep = (fs: FileSystem.FileSystem, search: Search, places: Plac
         locations: input.path === undefined ? [] : [{ path: place.path }],
         preview: [],
         access: accessTo("Read", place),
-        run: (context) => run(place, input, context.workspace)
+        run: (context) => run(place, input, context)
       } satisfies PreparedCall
     })
   }

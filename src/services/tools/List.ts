@@ -6,7 +6,10 @@ import * as Option from "effect/Option"
 import type * as Path from "effect/Path"
 import * as Schema from "effect/Schema"
 import { failure } from "../files/DiskFile.ts"
-import type { PreparedCall, ToolDefinition } from "../ToolDefinition.ts"
+import type { RealPaths } from "../files/RealPath.ts"
+import type { Readable } from "../PermissionBroker.ts"
+import type { PreparedCall, ToolContext, ToolDefinition } from "../ToolDefinition.ts"
+import { hiddenNote, shownBelow } from "./support/Hidden.ts"
 import { makeInput } from "./support/Input.ts"
 import { completed, failed } from "./support/Outcome.ts"
 import { accessTo, type Place, type Places } from "./support/Places.ts"
@@ -20,12 +23,15 @@ const tool = AiTool.make("list", { description: "List one folder; names of folde
 
 const LIMIT = 1_000
 
-export const makeList = (
-  fs: FileSystem.FileSystem,
-  paths: Path.Path,
-  places: Places,
-  suggestions: Suggestions
-): ToolDefinition => {
+export interface ListServices {
+  readonly fs: FileSystem.FileSystem
+  readonly paths: Path.Path
+  readonly realPaths: RealPaths
+  readonly places: Places
+  readonly suggestions: Suggestions
+}
+
+export const makeList = ({ fs, paths, places, realPaths, suggestions }: ListServices): ToolDefinition => {
   const decode = makeInput("list", parameters)
 
   const nameOf = Effect.fnUntraced(function* (folder: string, { name, type }: FileSystem.DirectoryEntry) {
@@ -34,21 +40,41 @@ export const makeList = (
     return Option.isSome(target) && target.value.type === "Directory" ? `${name}/` : name
   })
 
+  /** A link is shown only if both it and what it leads to may be. */
+  const shownOf = Effect.fnUntraced(function* (
+    place: Place,
+    entries: ReadonlyArray<FileSystem.DirectoryEntry>,
+    readable: Readable | undefined
+  ) {
+    if (readable === undefined) return entries
+    const isShown = shownBelow(place, readable)
+    return yield* Effect.filter(entries, ({ name, type }) => {
+      if (!isShown(name)) return Effect.succeed(false)
+      if (type !== "SymbolicLink") return Effect.succeed(true)
+      return Effect.map(realPaths.resolve(paths.join(place.real, name)), readable)
+    })
+  })
+
   const run = Effect.fn("Tools.list")(
-    function* ({ real, shown }: Place) {
+    function* (place: Place, context: ToolContext) {
+      const { real, shown } = place
       const info = yield* fs.stat(real)
       if (info.type !== "Directory") return failed(`${shown} is a file, not a folder: use read`)
-      const entries = yield* fs.readDirectoryEntries(real)
+      const all = yield* fs.readDirectoryEntries(real)
+      const entries = yield* shownOf(place, all, yield* context.readable)
       const sorted = entries.toSorted((one, other) => (one.name < other.name ? -1 : 1))
-      const names = yield* Effect.forEach(sorted.slice(0, LIMIT), (entry) => nameOf(real, entry))
-      const more = entries.length > LIMIT ? [`(${entries.length - LIMIT} more are not shown: use glob)`] : []
-      return completed(names.length === 0 ? "(the folder is empty)" : [...names, ...more].join("\n"))
+      const lines = [
+        ...(yield* Effect.forEach(sorted.slice(0, LIMIT), (entry) => nameOf(real, entry))),
+        ...(entries.length > LIMIT ? [`(${entries.length - LIMIT} more are not shown: use glob)`] : []),
+        ...hiddenNote(all.length - entries.length)
+      ]
+      return completed(lines.length === 0 ? "(the folder is empty)" : lines.join("\n"))
     },
-    (effect, place) =>
+    (effect, place, context) =>
       Effect.catch(effect, (error) => {
         const { message, reason } = failure(place.path, error)
         return reason === "not_found"
-          ? Effect.map(suggestions.forMissing(place), (meant) => failed(message + meant))
+          ? Effect.map(suggestions.forMissing(place, context), (meant) => failed(message + meant))
           : Effect.succeed(failed(message))
       })
   )
@@ -67,7 +93,7 @@ export const makeList = (
         locations: [{ path: place.path }],
         preview: [],
         access: accessTo("Read", place),
-        run: () => run(place)
+        run: (context) => run(place, context)
       } satisfies PreparedCall
     })
   }

@@ -15,7 +15,7 @@ import {
 } from "../../domain/text/Lines.ts"
 import type { ClientFSShape, FileFailed } from "../ClientFS.ts"
 import { readLargeFile } from "../files/LargeFile.ts"
-import type { PreparedCall, ToolDefinition } from "../ToolDefinition.ts"
+import type { PreparedCall, ToolContext, ToolDefinition } from "../ToolDefinition.ts"
 import type { Workspace } from "../Workspace.ts"
 import { makeInput } from "./support/Input.ts"
 import { completed, failed } from "./support/Outcome.ts"
@@ -103,10 +103,10 @@ export const makeRead = ({ files, fs, ledger, places, suggestions }: ReadService
     return completed(numbered(page.lines, first) + footer(page, first, undefined))
   })
 
-  const explain = Effect.fnUntraced(function* (place: Place, error: FileFailed) {
+  const explain = Effect.fnUntraced(function* (place: Place, error: FileFailed, context: ToolContext) {
     switch (error.reason) {
       case "not_found":
-        return failed(`${error.message}${yield* suggestions.forMissing(place)}`)
+        return failed(`${error.message}${yield* suggestions.forMissing(place, context)}`)
       case "is_directory":
         return failed(`${error.message}: use the list tool`)
       default:
@@ -115,12 +115,12 @@ export const makeRead = ({ files, fs, ledger, places, suggestions }: ReadService
   })
 
   const run = Effect.fn("Tools.read")(
-    function* (place: Place, range: Range, workspace: Workspace) {
+    function* (place: Place, range: Range, { workspace }: ToolContext) {
       const info = yield* Effect.option(fs.stat(place.real))
       const large = info._tag === "Some" && info.value.type === "File" && info.value.size > PAGED_FROM
       return yield* large ? readPage(place, range) : readWhole(place, range, workspace)
     },
-    (effect, place) => Effect.catch(effect, (error) => explain(place, error))
+    (effect, place, _range, context) => Effect.catch(effect, (error) => explain(place, error, context))
   )
 
   return {
@@ -138,7 +138,7 @@ export const makeRead = ({ files, fs, ledger, places, suggestions }: ReadService
         locations: [{ path: place.path, ...(range.asked && range.first > 0 ? { line: range.first } : {}) }],
         preview: [],
         access: accessTo("Read", place),
-        run: (context) => run(place, range, context.workspace)
+        run: (context) => run(place, range, context)
       } satisfies PreparedCall
     })
   }

@@ -29,8 +29,7 @@ export const send = (
       disableToolCallResolution: true,
       toolCallValidation: "deferred"
     })
-    // What came is both told and recorded, or neither: a cancel must not fall between.
-    .pipe(Stream.runForEachArray((parts) => Effect.uninterruptible(step.accept(parts))))
+    .pipe(Stream.runForEachArray(step.accept))
 
   const attempt = (tries: number): Effect.Effect<void, AiError.AiError> =>
     Effect.catch(once, (error) => {

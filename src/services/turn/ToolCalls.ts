@@ -84,6 +84,7 @@ export const make = (
       },
       access: prepared.access,
       cwd: session.workspace.cwd,
+      roots: session.workspace.roots,
       mode: yield* session.mode,
       grants: yield* session.grants,
       ask: session.ask,
@@ -91,8 +92,9 @@ export const make = (
     })
   })
 
-  const contextOf = (call: RequestedCall): ToolContext => ({
+  const contextOf = (call: RequestedCall, { kind }: PreparedCall): ToolContext => ({
     workspace: session.workspace,
+    readable: broker.readable({ cwd: session.workspace.cwd, search: kind === "search" }),
     plan: (entries) => session.emit({ _tag: "PlanUpdated", entries }),
     progress: (patch) => session.emit({ _tag: "ToolCallProgress", id: call.id, patch })
   })
@@ -109,7 +111,7 @@ export const make = (
       const decision = yield* decide(call, prepared)
       if (decision._tag === "Denied") return failed(decision.reason)
       yield* update(call.id, { status: "in_progress" })
-      return yield* prepared.run(contextOf(call))
+      return yield* prepared.run(contextOf(call, prepared))
     },
     Effect.catchTag("ToolInputInvalid", ({ message }) => Effect.succeed(failed(message)))
   )

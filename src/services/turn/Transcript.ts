@@ -12,8 +12,11 @@ export interface Transcript {
   /** What the model is asked with, behind the system prompt. */
   readonly messages: () => ReadonlyArray<Prompt.Message>
   readonly append: (messages: ReadonlyArray<Prompt.Message>) => Effect.Effect<void>
-  /** Takes the prompt of this turn and all that followed it away from the model. */
-  readonly truncate: Effect.Effect<void>
+  /**
+   * Leaves out what was told and not appended, such as an error. Without `keepPrompt`, the prompt of this turn and all
+   * that followed it is left out as well.
+   */
+  readonly end: (options: { readonly keepPrompt: boolean }) => Effect.Effect<void>
 }
 
 const decodeMessage = Schema.decodeUnknownEffect(Prompt.Message)
@@ -61,6 +64,9 @@ export const open = Effect.fnUntraced(function* (
   return {
     messages: () => messages,
     append,
-    truncate: session.log({ _tag: "ContextTruncated", length: before.length })
+    end: ({ keepPrompt }) =>
+      Effect.flatMap(session.context, (present) =>
+        session.log({ _tag: "ContextTruncated", length: keepPrompt ? present.length : before.length })
+      )
   }
 })

@@ -87,12 +87,12 @@ export const layerWith = (options: { readonly maxRequests: number }) =>
         const refuse = Effect.fnUntraced(function* (error: TurnError) {
           yield* deltas.flush
           yield* session.settle("The model's answer broke off before this call ran.")
-          const dropped = requests === 1 && isRefused(error)
-          if (dropped) yield* transcript.truncate
-          const told = dropped ? withoutPrompt(error) : error
+          const keepPrompt = requests !== 1 || !isRefused(error)
+          const told = keepPrompt ? error : withoutPrompt(error)
           yield* session.emit({ _tag: "TextDelta", messageId: ids.message(), text: told.message })
+          yield* transcript.end({ keepPrompt })
           return { stopReason: "refusal", error: told, usage } satisfies Outcome
-        })
+        }, Effect.uninterruptible)
 
         /** One request and its tools. `undefined`: the model wants to go on. */
         const advance = Effect.fnUntraced(function* (model: LanguageModel.LanguageModel, system: Prompt.Message) {

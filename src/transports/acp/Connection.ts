@@ -1,5 +1,6 @@
 /** One connection: a transport joined to the agent for as long as it lasts. What a program or an embedder calls. */
 import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
 import type { ExecutionMode } from "../../domain/ExecutionMode.ts"
 import { Agent } from "../../services/Agent.ts"
 import type { FramesShape } from "../Frames.ts"
@@ -24,19 +25,14 @@ export interface ConnectionOptions {
 export const serve = Effect.fn("Connection.serve")(function* (
   frames: FramesShape,
   options: ConnectionOptions
-): Effect.fn.Return<void, never, Agent> {
-  const agent = yield* Agent
-  return yield* Effect.scoped(
-    Effect.gen(function* () {
-      const client = yield* Peer.make(frames, options.limits)
-      const routes = yield* Router.make([v1], {
-        client,
-        agent,
-        ...(options.name === undefined ? {} : { agentName: options.name }),
-        agentVersion: options.version,
-        ceiling: options.ceiling ?? "always-approve"
-      })
-      yield* client.serve(routes)
-    })
-  )
-})
+): Effect.fn.Return<void, never, Agent | Scope.Scope> {
+  const client = yield* Peer.make(frames, options.limits)
+  const routes = yield* Router.make([v1], {
+    client,
+    agent: yield* Agent,
+    ...(options.name === undefined ? {} : { agentName: options.name }),
+    agentVersion: options.version,
+    ceiling: options.ceiling ?? "always-approve"
+  })
+  yield* client.serve(routes)
+}, Effect.scoped)

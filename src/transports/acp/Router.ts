@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
-import { ErrorCode, WireError } from "../../domain/wire/ErrorCode.ts"
+import { ErrorCode, methodNotFound, shortName, WireError } from "../../domain/wire/ErrorCode.ts"
 import { ProtocolVersion } from "../../domain/wire/v1/Initialize.ts"
 import type { NotificationRoute, RequestRoute, Routes } from "../Routes.ts"
 import { decodeParams } from "./Params.ts"
@@ -21,9 +21,6 @@ type State =
 const readVersion = decodeParams("initialize", Schema.Struct({ protocolVersion: ProtocolVersion }))
 
 const invalidRequest = (message: string) => new WireError({ code: ErrorCode.InvalidRequest, message })
-
-const methodNotFound = (method: string) =>
-  new WireError({ code: ErrorCode.MethodNotFound, message: `Method not found: ${method.slice(0, 100)}` })
 
 type Versions = readonly [Version, ...ReadonlyArray<Version>]
 
@@ -84,7 +81,7 @@ export const make = Effect.fnUntraced(function* (
       Effect.suspend(() => {
         switch (state._tag) {
           case "Waiting":
-            return Effect.fail(invalidRequest(`Send initialize before ${method.slice(0, 100)}`))
+            return Effect.fail(invalidRequest(`Send initialize before ${shortName(method)}`))
           case "Opening":
             return Effect.andThen(Deferred.await(state.done), gated(method)(params, request))
           case "Open":

@@ -1,4 +1,4 @@
-/** The one place where failures of the agent get the codes of the wire (conformance §1). */
+/** The one place where failures of the agent get the codes of the wire. */
 import type { Failure } from "../../domain/Failure.ts"
 import { ErrorCode, WireError } from "../../domain/wire/ErrorCode.ts"
 
@@ -18,7 +18,7 @@ export const toWireError = (failure: Failure): WireError => {
     case "SessionNotFound":
       return new WireError({
         code: ErrorCode.ResourceNotFound,
-        message: oneLine(failure.message),
+        message: oneLine(`${failure.message}: open it with session/load, or start one with session/new`),
         data: { sessionId: failure.sessionId }
       })
     case "InvalidInput":

@@ -12,12 +12,15 @@ interface Given {
   readonly deny?: ReadonlyArray<string>
   readonly grants?: ReadonlyArray<Grant>
   readonly search?: boolean
+  readonly roots?: ReadonlyArray<string>
+  readonly links?: ReadonlyMap<string, string>
 }
 
 const decide = (access: Access, mode: ExecutionMode, given: Given = {}) => {
   const { rules } = parseRules({ allow: given.allow ?? [], ask: given.ask ?? [], deny: given.deny ?? [] })
   const { grants = [], search = false } = given
-  return judge(factsOf({ access, search, cwd: "/w", home: "/home/ada", rules, grants }), mode)._tag
+  const { links = new Map(), roots = ["/w"] } = given
+  return judge(factsOf({ access, search, cwd: "/w", roots, home: "/home/ada", links, rules, grants }), mode)._tag
 }
 
 const none: Access = { _tag: "None" }
@@ -26,7 +29,7 @@ const read = (...paths: ReadonlyArray<string>): Access => ({
   paths,
   outside: paths.filter((path) => !path.startsWith("/w/"))
 })
-const edit = (...paths: ReadonlyArray<string>): Access => ({
+const edit = (...paths: ReadonlyArray<string>): Extract<Access, { readonly _tag: "Edit" }> => ({
   _tag: "Edit",
   paths,
   outside: paths.filter((path) => !path.startsWith("/w/"))
@@ -117,6 +120,83 @@ describe("PermissionPolicy", () => {
       ["another server", mcp, "ask", { allow: ["MCPTool(sale)", "MCPTool(sales__delete)"] }, "Ask"]
     ] satisfies ReadonlyArray<readonly [string, Access, ExecutionMode, Given, string]>) {
       it(`${name}: ${expected}`, () => assert.strictEqual(decide(access, mode, given), expected))
+    }
+  })
+
+  describe("links", () => {
+    const links = new Map([
+      ["/w/x", "/w/secret/a"],
+      ["/w/d", "/w/secret"],
+      ["/w/d/a", "/w/secret/a"],
+      ["/w/d/../b", "/elsewhere/b"],
+      ["/w/out/a", "/vault/a"],
+      ["/w/keys", "/vault"]
+    ])
+    for (const [name, access, mode, given, expected] of [
+      ["deny of where a link leads", read("/w/x"), "always-approve", { deny: ["Read(secret/**)"] }, "Deny"],
+      ["deny of edits through a link", edit("/w/x"), "always-approve", { deny: ["Edit(secret/**)"] }, "Deny"],
+      ["deny of the link itself", read("/w/x"), "always-approve", { deny: ["Read(x)"] }, "Deny"],
+      ["deny of a file by the name of a link", read("/w/secret/a"), "always-approve", { deny: ["Read(x)"] }, "Deny"],
+      ["deny of a folder by the name of a link", read("/vault/a"), "always-approve", { deny: ["Read(keys)"] }, "Deny"],
+      ["ask of where a link leads", read("/w/x"), "ask", { ask: ["Read(secret/**)"] }, "Ask"],
+      ["deny and a link in a command", run("cat x"), "always-approve", { deny: ["Read(secret/**)"] }, "Deny"],
+      ["deny and a folder's link", run("cd d && cat a"), "always-approve", { deny: ["Read(secret/*)"] }, "Deny"],
+      ["deny behind a link", run("cat d/../b"), "always-approve", { deny: ["Read(/elsewhere/**)"] }, "Deny"],
+      ["deny and a written link", run("echo > x"), "always-approve", { deny: ["Edit(secret/a)"] }, "Deny"],
+      ["allow of one name only", edit("/w/out/a"), "ask", { allow: ["Edit(out/**)"] }, "Ask"],
+      ["allow of the other only", edit("/w/out/a"), "ask", { allow: ["Edit(/vault/**)"] }, "Ask"],
+      ["allow of both names", edit("/w/out/a"), "ask", { allow: ["Edit(/vault/**)", "Edit(out/**)"] }, "Allow"],
+      ["allow follows no link", edit("/vault/a"), "ask", { allow: ["Edit(keys/**)"] }, "Ask"]
+    ] satisfies ReadonlyArray<readonly [string, Access, ExecutionMode, Given, string]>) {
+      it(`${name}: ${expected}`, () => assert.strictEqual(decide(access, mode, { ...given, links }), expected))
+    }
+  })
+
+  describe("commands that may meet a denied file", () => {
+    const deny = ["Read(secret/**)", "Grep(/vault/**)"]
+    for (const [command, expected] of [
+      ["rg needle", "Ask"],
+      ["rg needle src", "Ask"],
+      ["grep -rn needle .", "Ask"],
+      ["grep --recursive needle src", "Ask"],
+      ["cat *", "Ask"],
+      ["cat sec*/a", "Ask"],
+      ["head -1 s?cret/a", "Ask"],
+      ["wc -l src/*", "Allow"],
+      ["grep -n needle src/a", "Allow"],
+      ["ls -l src/*", "Allow"],
+      ["find . -name '*.ts'", "Allow"],
+      ["cat src/a | grep needle", "Allow"]
+    ] as const) {
+      it(`${command}: ${expected}`, () => {
+        assert.strictEqual(decide(run(command), "ask", { deny }), expected)
+        assert.strictEqual(decide(run(command), "ask", { deny: ["Read(/vault/**)", "Edit(secret2/**)"] }), "Allow")
+      })
+    }
+
+    it("an exact yes still covers them, and what joins them is asked for", () => {
+      assert.strictEqual(decide(run("rg needle"), "ask", { deny, grants: [granted("Execute", "rg needle")] }), "Allow")
+      assert.strictEqual(decide(run("rg needle"), "ask", { deny, allow: ["Bash(rg *)"] }), "Allow")
+      assert.strictEqual(decide(run("npm test; rg x"), "ask", { deny, allow: ["Bash(npm test)"] }), "Ask")
+      assert.strictEqual(decide(run("npm test; rg x"), "ask", { allow: ["Bash(npm test)"] }), "Allow")
+    })
+  })
+
+  describe("additional directories", () => {
+    const roots = ["/w", "/lib"]
+    for (const [name, access, mode, expected] of [
+      ["a command that reads there", run("cat /lib/a"), "ask", "Allow"],
+      ["a command that goes there", run("cd /lib && ls src"), "ask", "Allow"],
+      ["a command that reads there, planning", run("grep -r x /lib"), "plan", "Allow"],
+      ["a command that reads beside", run("cat /library/a"), "ask", "Ask"],
+      ["a command that leaves it", run("cat /lib/../etc/passwd"), "ask", "Ask"],
+      ["a command that comes back", run("cat /lib/../w/a"), "ask", "Allow"],
+      ["git there", run("cd /lib && git status"), "ask", "Ask"],
+      ["a command that writes there", run("echo > /lib/a"), "accept-edits", "Ask"],
+      ["an edit there", { ...edit("/lib/a"), outside: [] }, "accept-edits", "Allow"],
+      ["an edit of what git runs there", { ...edit("/lib/.git/config"), outside: [] }, "accept-edits", "Ask"]
+    ] satisfies ReadonlyArray<readonly [string, Access, ExecutionMode, string]>) {
+      it(`${name}: ${expected}`, () => assert.strictEqual(decide(access, mode, { roots }), expected))
     }
   })
 

@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
 import { matchCommand, matchWildcard } from "../../../src/domain/permission/CommandPattern.ts"
-import { matchPath } from "../../../src/domain/permission/PathPattern.ts"
 import { parseRule, parseRules, printRule } from "../../../src/domain/permission/PermissionRule.ts"
 
 const parsed = (text: string) => Result.getOrUndefined(parseRule(text))
@@ -73,37 +72,5 @@ describe("CommandPattern", () => {
 
   it("many stars on a long text stay fast", () => {
     assert.isFalse(matchWildcard("*a".repeat(50) + "b", "a".repeat(20_000)))
-  })
-})
-
-describe("PathPattern", () => {
-  const base = { cwd: "/w [x]", home: "/home/ada" }
-  for (const [pattern, path, expected] of [
-    ["src/**", "/w [x]/src/a/b.ts", true],
-    ["src/*", "/w [x]/src/a/b.ts", false],
-    ["**/*.sql", "/w [x]/a/b.sql", true],
-    ["**/*.sql", "/w [x]/b.sql", true],
-    ["**/.env", "/w [x]/a/.env", true],
-    [".env", "/w [x]/.env", true],
-    [".env", "/w [x]/a/.env", false],
-    ["./src/../.env", "/w [x]/.env", true],
-    ["/etc/*", "/etc/passwd", true],
-    ["/etc/*", "/etc/../w [x]/passwd", false],
-    ["~/x/**", "/home/ada/x/y", true],
-    ["~", "/home/ada", true],
-    ["secret/", "/w [x]/secret/a", true],
-    ["*.{ts,js}", "/w [x]/a.js", true]
-  ] as const) {
-    it(`${pattern} ${expected ? "is about" : "is not about"} ${path}`, () =>
-      assert.strictEqual(matchPath(pattern, path, base, false), expected))
-  }
-
-  it("what names a folder is about its content only when asked below", () => {
-    assert.isFalse(matchPath("secret", "/w [x]/secret/a", base, false))
-    assert.isTrue(matchPath("secret", "/w [x]/secret/a", base, true))
-  })
-
-  it("without a home folder, ~ is about nothing", () => {
-    assert.isFalse(matchPath("~/**", "/home/ada/x", { cwd: "/w", home: undefined }, true))
   })
 })

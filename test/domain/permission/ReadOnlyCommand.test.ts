@@ -2,7 +2,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { isReadOnlyLine, pathsRead } from "../../../src/domain/permission/ReadOnlyCommand.ts"
 import { parseLine } from "../../../src/domain/permission/ShellLine.ts"
 
-const isReadOnly = (command: string, base = "/w") => isReadOnlyLine(parseLine(command), base, "/w")
+const place = { cwd: "/w", roots: ["/w"] }
+
+const isReadOnly = (command: string, base = "/w", roots = ["/w"]) =>
+  isReadOnlyLine(parseLine(command), base, { cwd: "/w", roots })
 
 describe("ReadOnlyCommand", () => {
   for (const command of [
@@ -133,16 +136,26 @@ describe("ReadOnlyCommand", () => {
   }
 
   it("what a line reads is told from every folder in which it may be", () => {
-    const read = (command: string) => pathsRead(parseLine(command), "/w", "/w")
-    assert.deepStrictEqual(read("cat a b/../c '/w/d' < e | grep -n x f"), [
-      "/w/a",
-      "/w/b/../c",
-      "/w/d",
-      "/w/e",
-      "/w/f"
-    ])
+    const read = (command: string) => pathsRead(parseLine(command), "/w", place)
+    assert.deepStrictEqual(read("cat a b/../c '/w/d' < e | grep -n x f"), ["/w/a", "/w/b/../c", "/w/d", "/w/e", "/w/f"])
     assert.deepStrictEqual(read("cd sub && cat a"), ["/w/sub", "/w/a", "/w/sub/a"])
     assert.deepStrictEqual(read("rm a; cat b*/c"), ["/w/b*/c"])
+  })
+
+  it("every root may be read, from wherever the line runs", () => {
+    const roots = ["/w", "/lib"]
+    for (const command of ["cat /lib/a", "ls /lib", "cd /lib && cat a", "diff a /lib/a", "wc -l < /lib/a"]) {
+      assert.isTrue(isReadOnly(command, "/w", roots), command)
+      assert.isFalse(isReadOnly(command), command)
+    }
+    for (const command of ["cat /library/a", "cat /lib/../etc/a", "cat ../x", "cd /lib && git log"]) {
+      assert.isFalse(isReadOnly(command, "/w", roots), command)
+    }
+    assert.deepStrictEqual(pathsRead(parseLine("cd /lib && cat a"), "/w", { cwd: "/w", roots }), [
+      "/lib",
+      "/w/a",
+      "/lib/a"
+    ])
   })
 
   it("git and other folders do not go together", () => {

@@ -40,6 +40,7 @@ const query = (root: string, options: Partial<GrepQuery> = {}): GrepQuery => ({
   ignoreCase: false,
   includeIgnored: false,
   glob: undefined,
+  shows: () => true,
   limit: 100,
   ...options
 })

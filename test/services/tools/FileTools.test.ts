@@ -191,7 +191,12 @@ describe("write", () => {
       yield* write(`${work}/a.txt`, "before")
       const prepared = yield* prepare("edit", { path: "a.txt", old_string: "before", new_string: "after" }, workspace)
       yield* write(`${work}/a.txt`, "before and more")
-      const outcome = yield* prepared.run({ workspace, plan: () => Effect.void, progress: () => Effect.void })
+      const outcome = yield* prepared.run({
+        workspace,
+        plan: () => Effect.void,
+        readable: Effect.succeed(undefined),
+        progress: () => Effect.void
+      })
       assert.deepStrictEqual(outcome.content, [
         { type: "diff", path: `${work}/a.txt`, oldText: "before and more", newText: "after and more" }
       ])

@@ -216,6 +216,7 @@ describe("bash", { concurrent: true }, () => {
         prepared.run({
           workspace,
           plan: () => Effect.void,
+          readable: Effect.succeed(undefined),
           progress: ({ content }) => Deferred.succeed(seen, textOf(content))
         })
       )

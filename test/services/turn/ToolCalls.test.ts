@@ -10,7 +10,7 @@ import type { ScriptPart } from "../../../src/services/models/script/Script.ts"
 import { Settings } from "../../../src/services/Settings.ts"
 import { completed, echo, type FakeTool, fakeTools } from "../../support/fakeTools.ts"
 import { nothingAsked, scripted, spoken, steps } from "../../support/models.ts"
-import { runTurn } from "../../support/turns.ts"
+import { platform, runTurn } from "../../support/turns.ts"
 import { makeSession, type SessionOptions } from "../../support/turnSession.ts"
 
 type Fakes = Parameters<typeof fakeTools>[0]
@@ -222,7 +222,7 @@ describe("ToolCalls", () => {
 })
 
 describe("a call that needs an answer", () => {
-  const broker = PermissionBroker.layer.pipe(Layer.provide(Settings.layerTest()))
+  const broker = PermissionBroker.layer.pipe(Layer.provide([Settings.layerTest(), platform]))
   const write: FakeTool = {
     access: { _tag: "Edit", paths: ["/work/a"], outside: [] },
     preview: [{ type: "diff", path: "/work/a", oldText: null, newText: "x" }],

@@ -5,7 +5,7 @@ import { findHarness } from "../../../src/domain/Harness.ts"
 import { ModelUnavailable, Models } from "../../../src/services/Models.ts"
 import * as Layer from "effect/Layer"
 import { echo, fakeTool, fakeTools } from "../../support/fakeTools.ts"
-import { info, nothingAsked, scripted, spoken, steps } from "../../support/models.ts"
+import { finish, info, nothingAsked, rawModel, scripted, spoken, steps } from "../../support/models.ts"
 import { runTurn } from "../../support/turns.ts"
 import { makeSession } from "../../support/turnSession.ts"
 
@@ -38,6 +38,30 @@ describe("TurnLoop", () => {
       }
       assert.lengthOf(ids, 8)
       assert.strictEqual(new Set(ids).size, 8)
+    })
+  )
+
+  it.effect("takes each block for a message and each call for itself, whatever ids the provider uses again", () =>
+    Effect.gen(function* () {
+      const text = (delta: string) =>
+        [
+          { type: "text-start", id: "0" },
+          { type: "text-delta", id: "0", delta },
+          { type: "text-end", id: "0" }
+        ] as const
+      const call = (value: string) => ({ type: "tool-call", id: "0", name: "read", params: { value } }) as const
+      const start = { type: "tool-params-start", id: "0", name: "read" } as const
+      const answer = [...text("One"), ...text("Two"), start, call("a"), call("b"), finish("tool-calls")]
+      const models = rawModel(answer, [finish("stop")])
+      const { events, session, state } = makeSession()
+      yield* runTurn(session, "go", { models, tools: fakeTools({ read: echo }) })
+      const ids = (tag: string) =>
+        events.flatMap((event) =>
+          event._tag === tag ? ["messageId" in event ? event.messageId : "call" in event ? event.call.id : ""] : []
+        )
+      assert.lengthOf(new Set(ids("TextDelta")), 2)
+      assert.lengthOf(new Set(ids("ToolCallStarted")), 2)
+      assert.strictEqual(state().openCalls.size, 0)
     })
   )
 

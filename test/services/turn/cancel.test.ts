@@ -117,6 +117,30 @@ describe("a cancelled turn", () => {
     })
   )
 
+  it.effect("keeps the result of a call that was just being told", () =>
+    Effect.gen(function* () {
+      const telling = yield* Deferred.make<void>()
+      const reading = yield* Deferred.make<void>()
+      const { session, state, told } = makeSession({
+        onEvent: (event) =>
+          event._tag === "ToolCallUpdated" && event.patch.status === "completed"
+            ? Effect.andThen(Deferred.succeed(telling, undefined), Deferred.await(reading))
+            : Effect.void
+      })
+      const read: FakeTool = { run: () => Effect.succeed(completed("found")) }
+      const models = scripted(steps([call("read", "a")]))
+      const running = yield* Effect.forkChild(runTurn(session, "go", { models, tools: fakeTools({ read }) }))
+      // The call comes to rest first, in the middle of its last word.
+      yield* Effect.andThen(Deferred.await(telling), Effect.yieldNow)
+      const stopping = yield* Effect.forkChild(Fiber.interrupt(running), { startImmediately: true })
+      yield* Deferred.succeed(reading, undefined)
+      yield* Fiber.join(stopping)
+      assert.strictEqual(told().at(-1), "completed found")
+      assert.strictEqual(state().openCalls.size, 0)
+      assert.include(JSON.stringify(state().context.at(-1)), "found")
+    })
+  )
+
   it.effect("shows what a call had shown, beside why it ended", () =>
     Effect.gen(function* () {
       const write: FakeTool = {

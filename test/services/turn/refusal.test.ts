@@ -1,14 +1,10 @@
 /** What a turn does when the model does not answer: what is told, and what the model sees afterwards (TRN-08, F98). */
 import { assert, describe, it } from "@effect/vitest"
-import * as LanguageModel from "effect/ai/LanguageModel"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Stream from "effect/Stream"
 import { foldAll, empty } from "../../../src/domain/SessionState.ts"
-import { Models } from "../../../src/services/Models.ts"
 import type { ScriptPart } from "../../../src/services/models/script/Script.ts"
 import { echo, fakeTools } from "../../support/fakeTools.ts"
-import { info, nothingAsked, scripted, spoken, steps } from "../../support/models.ts"
+import { finish, nothingAsked, rawModel, scripted, spoken, steps } from "../../support/models.ts"
 import { runTurn } from "../../support/turns.ts"
 import { makeSession } from "../../support/turnSession.ts"
 
@@ -126,12 +122,11 @@ describe("an answer that breaks off", () => {
 
   it.effect("without a finish is a failure, not an end", () =>
     Effect.gen(function* () {
-      const model = yield* LanguageModel.make({
-        generateText: () => Effect.succeed([]),
-        streamText: () =>
-          Stream.make({ type: "text-start", id: "0" }, { type: "text-delta", id: "0", delta: "Half" }, { type: "text-end", id: "0" })
-      })
-      const models = Layer.succeed(Models, { list: Effect.succeed([info]), resolve: () => Effect.succeed(model) })
+      const models = rawModel([
+        { type: "text-start", id: "0" },
+        { type: "text-delta", id: "0", delta: "Half" },
+        { type: "text-end", id: "0" }
+      ])
       const { session, state, told } = makeSession()
       const outcome = yield* runTurn(session, "go", { models })
       assert.deepStrictEqual([outcome.stopReason, outcome.error?.kind], ["refusal", "network"])
@@ -142,21 +137,8 @@ describe("an answer that breaks off", () => {
 
   it.effect("as failed is a failure, too", () =>
     Effect.gen(function* () {
-      const model = yield* LanguageModel.make({
-        generateText: () => Effect.succeed([]),
-        streamText: () =>
-          Stream.make({
-            type: "finish",
-            reason: "error",
-            usage: {
-              inputTokens: { total: 1, uncached: 1, cacheRead: 0, cacheWrite: 0 },
-              outputTokens: { total: 1, text: 1, reasoning: 0 }
-            }
-          })
-      })
-      const models = Layer.succeed(Models, { list: Effect.succeed([info]), resolve: () => Effect.succeed(model) })
       const { session } = makeSession()
-      const outcome = yield* runTurn(session, "go", { models })
+      const outcome = yield* runTurn(session, "go", { models: rawModel([finish("error")]) })
       assert.deepStrictEqual([outcome.stopReason, outcome.error?.kind], ["refusal", "internal"])
     })
   )

@@ -1,17 +1,10 @@
 /** The methods that a client calls, and the notifications that it sends. */
 import * as Rpc from "effect/rpc/Rpc"
-import type * as Schema from "effect/Schema"
-import { WireError } from "../ErrorCode.ts"
+import { request } from "../Method.ts"
 import { SetConfigOptionRequest, SetConfigOptionResponse } from "./Config.ts"
 import { AuthenticateRequest, Empty, InitializeRequest, InitializeResponse } from "./Initialize.ts"
 import { PromptRequest, PromptResponse } from "./Prompt.ts"
 import * as Session from "./Session.ts"
-
-const request = <const Method extends string, Params extends Schema.Top, Result extends Schema.Top>(
-  method: Method,
-  payload: Params,
-  success: Result
-) => Rpc.make(method, { payload, success, error: WireError })
 
 export const Initialize = request("initialize", InitializeRequest, InitializeResponse)
 export const Authenticate = request("authenticate", AuthenticateRequest, Empty)

@@ -1,17 +1,10 @@
 /** The methods that an agent calls, and the notifications that it sends. */
 import * as Rpc from "effect/rpc/Rpc"
-import type * as Schema from "effect/Schema"
-import { WireError } from "../ErrorCode.ts"
+import { request } from "../Method.ts"
 import * as Client from "./Client.ts"
 import * as Elicitation from "./Elicitation.ts"
 import { RequestPermissionRequest, RequestPermissionResponse } from "./Tool.ts"
 import { SessionNotification } from "./Update.ts"
-
-const request = <const Method extends string, Params extends Schema.Top, Result extends Schema.Top>(
-  method: Method,
-  payload: Params,
-  success: Result
-) => Rpc.make(method, { payload, success, error: WireError })
 
 export const RequestPermission = request(
   "session/request_permission",

@@ -2,6 +2,7 @@
 import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
 import type * as Path from "effect/Path"
+import { isWithin } from "../../../domain/Paths.ts"
 import { pathsRead } from "../../../domain/permission/ReadOnlyCommand.ts"
 import { parseLine } from "../../../domain/permission/ShellLine.ts"
 import type { RealPaths } from "../../files/RealPath.ts"
@@ -47,11 +48,12 @@ export const makeCommandReach = (fs: FileSystem.FileSystem, paths: Path.Path, re
       }
     })
 
-    for (const path of new Set(pathsRead(parseLine(command), cwd, cwd))) {
+    for (const path of new Set(pathsRead(parseLine(command), cwd, { cwd, roots }))) {
+      const root = roots.find((folder) => isWithin(folder, path)) ?? cwd
       yield* follow(
-        cwd,
+        root,
         path
-          .slice(cwd.length)
+          .slice(root.length)
           .split("/")
           .filter((name) => name !== "" && name !== ".")
       )

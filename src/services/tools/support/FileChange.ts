@@ -8,15 +8,18 @@ import * as Schema from "effect/Schema"
 import { textContent, type ToolContent } from "../../../domain/Tool.ts"
 import type { ClientFSShape, FileFailed, TextFile } from "../../ClientFS.ts"
 import { stampOf } from "../../files/DiskFile.ts"
-import type { PreparedCall, ToolOutcome } from "../../ToolDefinition.ts"
+import type { PreparedCall, ToolContext, ToolOutcome } from "../../ToolDefinition.ts"
 import type { Workspace } from "../../Workspace.ts"
 import { failed } from "./Outcome.ts"
 import { accessTo, type Place } from "./Places.ts"
 import type { ReadLedger } from "./ReadLedger.ts"
 import type { Suggestions } from "./Suggestions.ts"
 
-/** Why a change cannot be made, for the model. */
-export class Refusal extends Schema.TaggedError<Refusal>()("Refusal", { message: Schema.String }) {}
+/** Why a change cannot be made, for the model. `missing`: what may have been meant is still to be said. */
+export class Refusal extends Schema.TaggedError<Refusal>()("Refusal", {
+  message: Schema.String,
+  missing: Schema.Boolean
+}) {}
 
 /** `file` is null where there is none yet; `line`, from 1, is the first that changes. */
 export interface Change {
@@ -45,7 +48,8 @@ const diffOf = (path: string, { file, text }: Change): ToolContent => {
 const unsavedNote = ({ file }: Change): string =>
   file?.source === "editor" ? " It includes changes that the editor had not saved; the editor may ask to reload." : ""
 
-export const refuse = (message: string): Effect.Effect<never, Refusal> => Effect.fail(new Refusal({ message }))
+export const refuse = (message: string, missing = false): Effect.Effect<never, Refusal> =>
+  Effect.fail(new Refusal({ message, missing }))
 
 /** The file as it is, null where there is none. */
 export const present = (
@@ -71,7 +75,7 @@ export const prepareChange = Effect.fnUntraced(function* (
   { place, plan, title }: ChangeCall,
   workspace: Workspace
 ) {
-  const { files, ledger } = services
+  const { files, ledger, suggestions } = services
 
   const apply = Effect.fnUntraced(function* ({ sessionId }: Workspace, change: Change) {
     if (change.text !== change.file?.text || change.file.source === "editor") {
@@ -89,6 +93,11 @@ export const prepareChange = Effect.fnUntraced(function* (
     } satisfies ToolOutcome
   })
 
+  const explain = (error: Refusal | FileFailed, context: ToolContext) =>
+    error._tag === "Refusal" && error.missing
+      ? Effect.map(suggestions.forMissing(place, context), (meant) => failed(error.message + meant))
+      : Effect.succeed(failed(error.message))
+
   const planned = yield* Effect.result(plan(workspace))
   const common = { title, kind: "edit" } as const
   if (Result.isFailure(planned)) {
@@ -97,7 +106,7 @@ export const prepareChange = Effect.fnUntraced(function* (
       locations: [{ path: place.path }],
       preview: [],
       access: accessTo("Read", place),
-      run: () => Effect.succeed(failed(planned.failure.message))
+      run: (context) => explain(planned.failure, context)
     } satisfies PreparedCall
   }
   return {
@@ -108,7 +117,7 @@ export const prepareChange = Effect.fnUntraced(function* (
     run: (context) =>
       plan(context.workspace).pipe(
         Effect.flatMap((change) => apply(context.workspace, change)),
-        Effect.catch(({ message }) => Effect.succeed(failed(message)))
+        Effect.catch((error) => explain(error, context))
       )
   } satisfies PreparedCall
 })

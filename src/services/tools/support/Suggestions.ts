@@ -4,19 +4,22 @@ import type * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import type * as Path from "effect/Path"
 import { closest } from "../../../domain/text/Similar.ts"
+import type { ToolContext } from "../../ToolDefinition.ts"
+import { shownBelow } from "./Hidden.ts"
 import type { Place } from "./Places.ts"
 
 export interface Suggestions {
-  /** A sentence that follows "… does not exist", or nothing. */
-  readonly forMissing: (place: Place) => Effect.Effect<string>
+  /** A sentence that follows "… does not exist", or nothing. Names that a deny rule hides are no suggestion. */
+  readonly forMissing: (place: Place, context: ToolContext) => Effect.Effect<string>
 }
 
 export const makeSuggestions = (fs: FileSystem.FileSystem, paths: Path.Path): Suggestions => ({
-  forMissing: Effect.fnUntraced(function* ({ path, real }) {
-    const folder = paths.dirname(real)
-    const names = yield* Effect.option(fs.readDirectory(folder))
-    if (Option.isNone(names)) return `; its folder ${paths.dirname(path)} does not exist either`
-    const meant = closest(paths.basename(path), names.value)
+  forMissing: Effect.fnUntraced(function* (place, context) {
+    const folder = { ...place, path: paths.dirname(place.path), real: paths.dirname(place.real) }
+    const names = yield* Effect.option(fs.readDirectory(folder.real))
+    if (Option.isNone(names)) return `; its folder ${folder.path} does not exist either`
+    const isShown = shownBelow(folder, yield* context.readable)
+    const meant = closest(paths.basename(place.path), names.value.filter(isShown))
     return meant.length === 0 ? "" : `. Similar names there: ${meant.join(", ")}`
   })
 })

@@ -14,6 +14,8 @@ import { toUpdates } from "./Updates.ts"
 const decodePermission = Schema.decodeUnknownEffect(RequestPermissionResponse)
 const decodeText = Schema.decodeUnknownEffect(ReadTextFileResponse)
 
+const NOT_UNDERSTOOD = "The editor's answer was not understood"
+
 const permissionRequest = ({ sessionId, call, options }: Question): typeof RequestPermissionRequest.Encoded => ({
   sessionId,
   toolCall: { toolCallId: call.id, ...call.patch },
@@ -46,7 +48,7 @@ export const makeEditor = (client: Client, capabilities: EditorCapabilities): Ed
       Effect.catchTags({
         WireError: (error) => Effect.succeed(unanswered(`The editor could not ask: ${error.message}`)),
         ConnectionClosed: (error) => Effect.succeed(unanswered(error.message)),
-        SchemaError: () => Effect.succeed(unanswered("The editor's answer was not understood"))
+        SchemaError: () => Effect.succeed(unanswered(NOT_UNDERSTOOD))
       })
     )
   ),
@@ -57,13 +59,13 @@ export const makeEditor = (client: Client, capabilities: EditorCapabilities): Ed
     return yield* client.request("fs/read_text_file", { sessionId, path }).pipe(
       Effect.flatMap(decodeText),
       Effect.map(({ content }) => content),
-      Effect.catchTags({
-        WireError: ({ code, message }) =>
-          Effect.fail(new EditorFailed({ notFound: code === ErrorCode.ResourceNotFound, message })),
-        ConnectionClosed: ({ message }) => Effect.fail(new EditorFailed({ notFound: false, message })),
-        SchemaError: () =>
-          Effect.fail(new EditorFailed({ notFound: false, message: "The editor's answer was not understood" }))
-      })
+      Effect.mapError(
+        (error) =>
+          new EditorFailed({
+            notFound: error._tag === "WireError" && error.code === ErrorCode.ResourceNotFound,
+            message: error._tag === "SchemaError" ? NOT_UNDERSTOOD : error.message
+          })
+      )
     )
   })
 })

@@ -9,9 +9,7 @@ import type { Parties } from "../Version.ts"
 
 export const capabilitiesOf = (client: ClientCapabilities | undefined): EditorCapabilities => ({
   readTextFile: client?.fs?.readTextFile ?? false,
-  writeTextFile: client?.fs?.writeTextFile ?? false,
   terminalAuth: client?.auth?.terminal ?? false,
-  booleanConfig: client?.session?.configOptions?.boolean !== undefined,
   notices: client?.session?.notices !== undefined
 })
 

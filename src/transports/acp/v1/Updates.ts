@@ -1,4 +1,4 @@
-/** One event, one projection: the same updates when it happens and when the session is loaded (design §4). */
+/** One event, one projection: the same updates when it happens and when the session is loaded. */
 import type { EditorCapabilities } from "../../../domain/Capability.ts"
 import type { ConfigOption as DomainOption } from "../../../domain/Config.ts"
 import type { Event } from "../../../domain/Event.ts"

@@ -86,9 +86,7 @@ describe("initialize", () => {
       assert.deepStrictEqual(fake.connections[0]?.options, { ceiling: "ask" })
       assert.deepStrictEqual(fake.connections[0]?.editor.capabilities, {
         readTextFile: true,
-        writeTextFile: false,
         terminalAuth: false,
-        booleanConfig: false,
         notices: true
       })
     })

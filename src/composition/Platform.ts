@@ -1,4 +1,4 @@
-/** What lives as long as the process: the platform, the settings, and who may use the agent. */
+/** What everything stands on: files, paths and randomness of this machine, and the settings and tokens kept there. */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
 import * as SecureRandom from "effect/crypto/SecureRandom"

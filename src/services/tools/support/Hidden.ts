@@ -1,0 +1,38 @@
+/** What deny rules hide from whoever looks below a folder: left out as if it were not there, and told as a number. */
+import * as Effect from "effect/Effect"
+import type { Search, SearchFailed, SearchScope } from "../../files/Search.ts"
+import type { Readable } from "../../PermissionBroker.ts"
+import type { Place } from "./Places.ts"
+
+/** Hidden files are counted up to here. */
+const LIMIT = 1_000
+
+/** A test for what lies below a place, by its path from there. Both names of the place count, as they do for the call. */
+export const shownBelow =
+  ({ path, real }: Place, readable: Readable | undefined) =>
+  (relative: string): boolean =>
+    readable === undefined || (readable(`${path}/${relative}`) && readable(`${real}/${relative}`))
+
+export const hiddenNote = (count: number, more = false): ReadonlyArray<string> => {
+  if (count === 0) return []
+  const files = count === 1 && !more ? "1 file is" : `${more ? "more than " : ""}${count} files are`
+  return [`(${files} hidden by a deny rule)`]
+}
+
+/**
+ * The note for a search. All hidden files of the scope count, whatever was searched for, so that no number of them tells
+ * what is in one.
+ */
+export const noteHidden = (
+  search: Search,
+  scope: SearchScope,
+  place: Place,
+  readable: Readable | undefined
+): Effect.Effect<ReadonlyArray<string>, SearchFailed> => {
+  if (readable === undefined) return Effect.succeed([])
+  const isShown = shownBelow(place, readable)
+  return Effect.map(
+    search.files(scope, (relative) => !isShown(relative), LIMIT),
+    ({ items, more }) => hiddenNote(items.length, more)
+  )
+}
