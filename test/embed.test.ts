@@ -55,7 +55,7 @@ const agent = (home: string, replaced: Layer.Layer<never>, settings: Partial<Set
 const broker = (decide: (access: Access) => Decision) =>
   Layer.succeed(PermissionBroker, {
     decide: ({ access }) => Effect.sync(() => decide(access)),
-    readable: () => Effect.succeed(undefined)
+    readable: () => Effect.succeedNone
   })
 
 /** How the calls of a turn ended, in order. */

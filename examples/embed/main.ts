@@ -26,7 +26,7 @@ const readOnly = Layer.succeed(PermissionBroker, {
         ? { _tag: "Allowed" }
         : { _tag: "Denied", reason: "This agent only reads." }
     ),
-  readable: () => Effect.succeed(undefined)
+  readable: () => Effect.succeedNone
 })
 
 /** The agent with these two replaced, and its own folder for sessions. */

@@ -84,7 +84,7 @@ export const defaults: Layer.Layer<Capabilities | Platform, never, Settings> = L
  * configuration instead, provide `Settings.layer` and `AcpAgent.platform`.
  */
 export const settings = (values: Partial<SettingsValue> & { readonly home: string }): Layer.Layer<Settings> =>
-  Settings.layerTest(values)
+  Settings.layerValues(values)
 
 /** How a connection is served. Default of `version`: that of this package. */
 export type ServeOptions = Partial<Connection.ConnectionOptions>

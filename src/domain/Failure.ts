@@ -13,7 +13,7 @@ export class SessionNotFound extends Schema.TaggedError<SessionNotFound>()("Sess
   }
 }
 
-/** Bad input. `field` is its path in the request; `message` names the remedy. Changes nothing. */
+/** Bad input. `field` is the argument and the path in it, such as `additionalDirectories[1]`; `message` names the remedy. Changes nothing. */
 export class InvalidInput extends Schema.TaggedError<InvalidInput>()("InvalidInput", {
   field: Schema.String,
   message: Schema.String

@@ -22,7 +22,7 @@ export interface Place {
   readonly mcpServers: ReadonlyArray<McpSpec>
 }
 
-/** What a client may ask for beside the place (`_meta` of `session/new`). */
+/** What a client may ask for beside the place. */
 export interface SessionWishes {
   readonly harness?: string
   readonly model?: string
@@ -76,10 +76,11 @@ export interface AgentConnection {
   ) => Effect.Effect<Outcome, SessionNotFound | InvalidInput | Busy | StoreFailed>
   /** Ends the open questions, then the running turn; harmless on an idle or unknown session (CAN-05). */
   readonly cancel: (id: SessionId) => Effect.Effect<void>
-  readonly setMode: (id: SessionId, modeId: string) => Effect.Effect<void, SessionNotFound | InvalidInput | StoreFailed>
+  /** The same as `setOption` for the option of the modes. */
+  readonly setMode: (id: SessionId, value: string) => Effect.Effect<void, SessionNotFound | InvalidInput | StoreFailed>
   readonly setOption: (
     id: SessionId,
-    optionId: string,
+    option: string,
     value: string
   ) => Effect.Effect<ReadonlyArray<ConfigOption>, SessionNotFound | InvalidInput | StoreFailed>
   /** Tells the state that follows the answer of `session/new`: commands, mode and options (SES-05). */

@@ -18,6 +18,7 @@ import { SessionStore } from "./SessionStore.ts"
 import { Sessions } from "./Sessions.ts"
 import type { View } from "./session/Journal.ts"
 import type { LiveSession } from "./session/LiveSession.ts"
+import { MODE_OPTION } from "./session/SessionOptions.ts"
 import * as Wishes from "./session/Wishes.ts"
 import { Settings } from "./Settings.ts"
 
@@ -178,13 +179,8 @@ export const layer = Layer.effect(
 
       const setOption = Effect.fn("Agent.setOption")(function* (id: SessionId, option: string, value: string) {
         const { session, view } = yield* find(id)
-        yield* session.setOption(view, option, value, { option: "configId", value: "value" })
+        yield* session.setOption(view, option, value)
         return (yield* session.snapshot(view)).options
-      })
-
-      const setMode = Effect.fn("Agent.setMode")(function* (id: SessionId, mode: string) {
-        const { session, view } = yield* find(id)
-        yield* session.setOption(view, "mode", mode, { option: "modeId", value: "modeId" })
       })
 
       const describe = Effect.gen(function* () {
@@ -214,7 +210,7 @@ export const layer = Layer.effect(
           Effect.flatMap(find(id), ({ session, view }) => session.prompt(view, content))
         ),
         cancel: (id) => viewed.get(id)?.session.cancel ?? Effect.void,
-        setMode,
+        setMode: (id, value) => Effect.asVoid(setOption(id, MODE_OPTION, value)),
         setOption,
         announce: (id) => Effect.ignore(Effect.flatMap(find(id), ({ session }) => announceTo(session)))
       } satisfies AgentConnection

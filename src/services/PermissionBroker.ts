@@ -4,6 +4,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import type { ExecutionMode } from "../domain/ExecutionMode.ts"
 import type { SessionId, ToolCallId } from "../domain/Ids.ts"
@@ -48,9 +49,9 @@ export interface PermissionBrokerShape {
   readonly decide: (request: PermissionRequest) => Effect.Effect<Decision>
   /**
    * What deny rules of the moment leave of the files below a folder, since a call is judged by the folder alone.
-   * Undefined when they leave all of them.
+   * None when they leave all of them.
    */
-  readonly readable: (onlooker: Onlooker) => Effect.Effect<Readable | undefined>
+  readonly readable: (onlooker: Onlooker) => Effect.Effect<Option.Option<Readable>>
 }
 
 const allowed: Decision = { _tag: "Allowed" }
@@ -114,7 +115,7 @@ export class PermissionBroker extends Context.Service<PermissionBroker, Permissi
         const readable = Effect.fn("PermissionBroker.readable")(function* ({ cwd, search }: Onlooker) {
           const rules = yield* currentRules
           const links = yield* realPaths.resolveAll(anchorsOfRules(rules.deny, { cwd, home }))
-          return readableBy(rules, search, { cwd, home, links })
+          return Option.fromUndefinedOr(readableBy(rules, search, { cwd, home, links }))
         })
 
         return { decide, readable }
@@ -124,7 +125,7 @@ export class PermissionBroker extends Context.Service<PermissionBroker, Permissi
   /** Allows everything: for hosts that judge calls themselves. */
   static readonly layerAllow: Layer.Layer<PermissionBroker> = Layer.succeed(PermissionBroker, {
     decide: () => Effect.succeed(allowed),
-    readable: () => Effect.succeed(undefined)
+    readable: () => Effect.succeedNone
   })
 
   /** Denies everything that touches something. */
@@ -133,6 +134,6 @@ export class PermissionBroker extends Context.Service<PermissionBroker, Permissi
       Effect.succeed(
         access._tag === "None" ? allowed : denied("Denied: this agent may touch nothing. Answer without tools.")
       ),
-    readable: () => Effect.succeed(() => false)
+    readable: () => Effect.succeedSome(() => false)
   })
 }

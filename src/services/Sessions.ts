@@ -37,7 +37,10 @@ type Session = LiveSession.LiveSession
 /** The scope of what opens a session holds it: it is closed when the last holder's scope ends. */
 export interface SessionsShape {
   readonly create: (beginning: Beginning) => Effect.Effect<Session, never, Scope.Scope>
-  /** The live session, or the stored one brought to life; a log that was torn by a crash is closed first. */
+  /**
+   * The live session, or the stored one brought to life; a log that was torn by a crash is closed first. A live one
+   * whose log was given up ends, since the store knows better by now.
+   */
   readonly open: (id: SessionId) => Effect.Effect<Session, SessionNotFound | StoreFailed, Scope.Scope>
   /** A new session with the whole log of `id`, in `cwd`. */
   readonly fork: (id: SessionId, cwd: string) => Effect.Effect<Session, SessionNotFound | StoreFailed, Scope.Scope>
@@ -160,7 +163,11 @@ export const layer = Layer.effect(
         id,
         Effect.suspend(() => {
           const resident = residents.get(id)
-          return resident === undefined ? restore(id) : Effect.succeed(resident)
+          if (resident === undefined) return restore(id)
+          return Effect.matchEffect(resident.session.kept, {
+            onSuccess: () => Effect.succeed(resident),
+            onFailure: () => Effect.andThen(end(resident), restore(id))
+          })
         })
       )
     )

@@ -89,8 +89,8 @@ export class Settings extends Context.Service<Settings, SettingsShape>()("super-
     return Layer.effect(Settings, makeSettings(flags))
   }
 
-  /** These values and defaults for the rest, for tests and embedding. `home` is where tokens and logs would lie. */
-  static layerTest(value: Partial<SettingsValue> & { readonly home?: string } = {}): Layer.Layer<Settings> {
+  /** These values, and defaults for the rest. `home` is where sessions and tokens lie; by default nowhere. */
+  static layerValues(value: Partial<SettingsValue> & { readonly home?: string } = {}): Layer.Layer<Settings> {
     const { home = "/nonexistent/.supercharge", ...settings } = value
     return Layer.succeed(Settings, { home, current: Effect.succeed({ ...defaultSettings, ...settings }) })
   }

@@ -1,6 +1,7 @@
 /** What a tool is: a description for the model, and a way from raw input to a call that can be judged and run. */
 import type * as AiTool from "effect/ai/Tool"
 import type * as Effect from "effect/Effect"
+import type * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type { PlanEntry } from "../domain/Event.ts"
 import type { Access } from "../domain/Permission.ts"
@@ -18,8 +19,8 @@ export interface ToolContext {
   readonly workspace: Workspace
   /** Replaces the plan of the session. */
   readonly plan: (entries: ReadonlyArray<PlanEntry>) => Effect.Effect<void>
-  /** What a tool that looks below a folder may show of it. The folder itself was judged with the call. */
-  readonly readable: Effect.Effect<Readable | undefined>
+  /** What a tool that looks below a folder may show of it; none: everything. The folder itself was judged with the call. */
+  readonly readable: Effect.Effect<Option.Option<Readable>>
   /** Shows unfinished work; superseded by the outcome. */
   readonly progress: (patch: ToolCallPatch) => Effect.Effect<void>
 }

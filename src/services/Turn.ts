@@ -18,7 +18,7 @@ export interface TurnSession {
   readonly harness: Harness
   readonly model: Effect.Effect<{ readonly id: string; readonly effort: string | undefined }>
   readonly mode: Effect.Effect<ExecutionMode>
-  /** Extra instructions of the client (`_meta.rules`), and a replacement of the harness's prompt. */
+  /** Extra instructions of the client, and a replacement of the harness's prompt. */
   readonly rules: string | undefined
   readonly systemPrompt: string | undefined
   /** Tools of the session's MCP servers. */

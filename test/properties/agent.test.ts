@@ -27,7 +27,10 @@ const Command = Schema.Union([
     question: Schema.Literals([0, 1, 2]),
     answer: Schema.Literals(["allow_once", "allow_always", "reject_once", "cancelled", "nonsense", "error"])
   }),
-  Schema.TaggedStruct("Answer", { question: Schema.Literals([0, 1]), answer: Schema.Literals(["allow_once", "reject_once"]) }),
+  Schema.TaggedStruct("Answer", {
+    question: Schema.Literals([0, 1]),
+    answer: Schema.Literals(["allow_once", "reject_once"])
+  }),
   Schema.TaggedStruct("SetMode", { session, mode: Schema.Literals(["plan", "ask", "accept-edits", "nonsense"]) }),
   Schema.TaggedStruct("Close", { session: Schema.Literals([1, 2]) }),
   Schema.TaggedStruct("Load", { session: Schema.Literals([1, 2]) }),
@@ -47,9 +50,7 @@ const play = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>) {
   const { changed, until } = makeSignal()
   let count = 0
   const agent = yield* Agent
-  const serving = yield* Effect.forkScoped(
-    Effect.provideService(serve(link.agent, { version: "1.2.3" }), Agent, agent)
-  )
+  const serving = yield* Effect.forkScoped(Effect.provideService(serve(link.agent, { version: "1.2.3" }), Agent, agent))
   yield* Effect.forkScoped(
     Stream.runForEach(link.editor.incoming, (frame) =>
       Effect.sync(() => {
@@ -96,7 +97,8 @@ const play = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>) {
     )
     const answered = lines.flatMap(([side, { id, method }]) => (side === "sent" && method === undefined ? [id] : []))
     return received().filter(
-      ({ id, method }) => method === "session/request_permission" && !withdrawn.includes(id ?? null) && !answered.includes(id ?? null)
+      ({ id, method }) =>
+        method === "session/request_permission" && !withdrawn.includes(id ?? null) && !answered.includes(id ?? null)
     )
   }
 
@@ -142,7 +144,7 @@ const play = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>) {
         return call("_test/nothing", {})
       case "Rest":
         return Effect.gen(function* () {
-          for (let still = 0; still < 3; ) {
+          for (let still = 0; still < 3;) {
             const before = lines.length
             yield* call("_test/nothing", {})
             still = lines.length === before + 2 ? still + 1 : 0
@@ -171,10 +173,24 @@ const holds = (commands: ReadonlyArray<Command>) =>
   )
 
 describe("the agent", () => {
+  it.effect("answers a close before the load behind it, and that load's view stays", () =>
+    Effect.provide(
+      holds([
+        { _tag: "Prompt", session: 1, behaviour: "ask" },
+        { _tag: "Close", session: 1 },
+        { _tag: "Load", session: 1 },
+        { _tag: "Wait" },
+        { _tag: "Wait" },
+        { _tag: "Prompt", session: 1, behaviour: "both" }
+      ]),
+      agentLayer({ models, tools })
+    )
+  )
+
   it.effect.prop(
     "answers each prompt once, behind its updates, and leaves nothing at work, whatever an editor does",
     [scripts],
     ([commands]) => Effect.provide(holds(commands), agentLayer({ models, tools })),
-    { arbitrary: { runs: 200, size: 200 }, timeout: 120_000 }
+    { arbitrary: { runs: 250, size: 200 }, timeout: 120_000 }
   )
 })

@@ -58,7 +58,13 @@ describe("a new session", () => {
       const asked = nothingAsked()
       yield* Effect.gen(function* () {
         const { newSession, prompt } = yield* connect()
-        const wishes = { model: "scripted/one", effort: "high", mode: "plan", rules: "Be green.", systemPrompt: "Parrot." } as const
+        const wishes = {
+          model: "scripted/one",
+          effort: "high",
+          mode: "plan",
+          rules: "Be green.",
+          systemPrompt: "Parrot."
+        } as const
         const { mode, options, sessionId } = yield* newSession(place(), wishes)
         assert.strictEqual(mode, "plan")
         assert.deepStrictEqual(
@@ -91,15 +97,7 @@ describe("a new session", () => {
         assert.strictEqual(failure._tag, "InvalidInput")
         if (failure._tag === "InvalidInput") fields.push(failure.field)
       }
-      assert.deepStrictEqual(fields, [
-        "cwd",
-        "additionalDirectories[1]",
-        "_meta.harness",
-        "_meta.modelId",
-        "_meta",
-        "_meta",
-        "_meta"
-      ])
+      assert.deepStrictEqual(fields, ["cwd", "additionalDirectories[1]", "harness", "model", "mode", "mode", "mode"])
       assert.deepStrictEqual((yield* listSessions({})).sessions, [])
     }).pipe(Effect.provide(agentLayer(models)))
   )
@@ -107,7 +105,8 @@ describe("a new session", () => {
   it.effect("is limited by its harness and by its transport", () =>
     Effect.gen(function* () {
       const { newSession } = yield* connect(makeEditor(), "accept-edits")
-      const modes = (snapshot: { readonly modes: ReadonlyArray<{ readonly id: string }> }) => snapshot.modes.map(({ id }) => id)
+      const modes = (snapshot: { readonly modes: ReadonlyArray<{ readonly id: string }> }) =>
+        snapshot.modes.map(({ id }) => id)
       const planner = yield* newSession(place(), { harness: "super-pi-planner" })
       assert.deepStrictEqual([planner.mode, modes(planner)], ["plan", ["plan"]])
       const code = yield* newSession(place(), {})
@@ -141,7 +140,10 @@ describe("a session with nobody present", () => {
     }).pipe(
       Effect.provide(
         agentLayer({
-          script: [{ when: "read", parts: [{ tool: { name: "read", input: {} } }] }, { again: true, parts: [{ text: "No." }] }],
+          script: [
+            { when: "read", parts: [{ tool: { name: "read", input: {} } }] },
+            { again: true, parts: [{ text: "No." }] }
+          ],
           tools: { read: { ...write, access: { _tag: "Read", paths: ["/etc/x"], outside: ["/etc/x"] } } }
         })
       )
@@ -186,10 +188,10 @@ describe("options of a session", () => {
       assert.deepStrictEqual(
         failures.map((failure) => (failure._tag === "InvalidInput" ? [failure.field, failure.message] : failure._tag)),
         [
-          ["configId", 'There is no option "color"; the options are: model, reasoning_effort, mode'],
+          ["option", 'There is no option "color"; the options are: model, reasoning_effort, mode'],
           ["value", '"scripted/three" is no choice of Model here; choose one of: scripted/one, scripted/two'],
           ["value", '"always-approve" is no choice of Mode here; choose one of: plan, ask'],
-          ["modeId", '"always-approve" is no choice of Mode here; choose one of: plan, ask']
+          ["value", '"always-approve" is no choice of Mode here; choose one of: plan, ask']
         ]
       )
       assert.lengthOf(events, 0)
@@ -385,13 +387,10 @@ describe("a fork", () => {
         yield* say("Three")
         assert.deepStrictEqual(spoken(asked.prompts.at(-1) ?? []), ["user One", "assistant Fine: One", "user Three"])
         const { sessions } = yield* listSessions({})
-        assert.deepStrictEqual(
-          sessions.map(({ cwd, title }) => [cwd, title]).toSorted(),
-          [
-            ["/", "One"],
-            ["/tmp", "One"]
-          ]
-        )
+        assert.deepStrictEqual(sessions.map(({ cwd, title }) => [cwd, title]).toSorted(), [
+          ["/", "One"],
+          ["/tmp", "One"]
+        ])
       }).pipe(Effect.provide(agentLayer({ ...models, asked })))
     })
   )

@@ -78,7 +78,7 @@ const workspace = {
 const context: ToolContext = {
   workspace,
   plan: () => Effect.void,
-  readable: Effect.succeed(undefined),
+  readable: Effect.succeedNone,
   progress: () => Effect.void
 }
 

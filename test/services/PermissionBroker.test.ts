@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
+import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import { SessionId, ToolCallId } from "../../src/domain/Ids.ts"
 import type { Access, Answer, Grant, Question } from "../../src/domain/Permission.ts"
@@ -179,8 +180,12 @@ describe("PermissionBroker", () => {
       yield* Effect.gen(function* () {
         const { readable } = yield* PermissionBroker
         const shown = (search: boolean) =>
-          Effect.map(readable({ cwd: "/w", search }), (readable) =>
-            readable === undefined ? "all" : ["/w/a", "/w/b/c", "/w/d", "/e"].filter(readable).join(" ")
+          Effect.map(
+            readable({ cwd: "/w", search }),
+            Option.match({
+              onNone: () => "all",
+              onSome: (readable) => ["/w/a", "/w/b/c", "/w/d", "/e"].filter(readable).join(" ")
+            })
           )
         assert.strictEqual(yield* shown(true), "all")
         yield* Ref.set(settings, { ...noRules, ask: ["Read(a)"], allow: ["Read(a)"], deny: ["Edit(a)", "Bash(x)"] })
@@ -237,7 +242,7 @@ describe("PermissionBroker", () => {
       assert.strictEqual((yield* Effect.provide(decide, PermissionBroker.layerDeny))._tag, "Denied")
       const shows = Effect.map(
         Effect.flatMap(PermissionBroker, ({ readable }) => readable({ cwd: "/w", search: true })),
-        (readable) => readable?.("/w/a") ?? true
+        Option.match({ onNone: () => true, onSome: (readable) => readable("/w/a") })
       )
       assert.isTrue(yield* Effect.provide(shows, PermissionBroker.layerAllow))
       assert.isFalse(yield* Effect.provide(shows, PermissionBroker.layerDeny))

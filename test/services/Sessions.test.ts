@@ -15,6 +15,7 @@ import { SessionId } from "../../src/domain/Ids.ts"
 import type { Entry } from "../../src/domain/Session.ts"
 import { Sessions } from "../../src/services/Sessions.ts"
 import { SessionStore } from "../../src/services/SessionStore.ts"
+import * as SessionStoreSqlite from "../../src/services/store/SessionStoreSqlite.ts"
 import type { ScriptStep } from "../../src/services/models/script/Script.ts"
 import { agentLayer, connect, place } from "../support/agents.ts"
 import { completed, type FakeTool } from "../support/fakeTools.ts"
@@ -64,7 +65,12 @@ describe("what was answered", () => {
           "TurnEnded"
         ]
       )
-      assert.deepInclude(entries.at(-1), { outcome: { stopReason: "end_turn", usage: { inputTokens: 100, outputTokens: 10, thoughtTokens: 0, cachedReadTokens: 0, cachedWriteTokens: 0 } } })
+      assert.deepInclude(entries.at(-1), {
+        outcome: {
+          stopReason: "end_turn",
+          usage: { inputTokens: 100, outputTokens: 10, thoughtTokens: 0, cachedReadTokens: 0, cachedWriteTokens: 0 }
+        }
+      })
     }).pipe(Effect.provide(agentLayer({ script })))
   )
 
@@ -104,7 +110,15 @@ describe("a session whose process was killed", () => {
     },
     {
       _tag: "ToolCallStarted",
-      call: { id: "c" as never, name: "read", title: "Read", kind: "read", status: "pending", locations: [], content: [] }
+      call: {
+        id: "c" as never,
+        name: "read",
+        title: "Read",
+        kind: "read",
+        status: "pending",
+        locations: [],
+        content: []
+      }
     },
     delta("Half an ans")
   ]
@@ -163,7 +177,9 @@ describe("a store that fails", () => {
         assert.strictEqual((yield* two.say("Two")).stopReason, "end_turn")
         control.fails = () => false
         assert.strictEqual((yield* one.say("Three")).stopReason, "end_turn")
-        const said = (yield* entriesOf(store, one.id)).flatMap((entry) => (entry._tag === "TextDelta" ? [entry.text] : []))
+        const said = (yield* entriesOf(store, one.id)).flatMap((entry) =>
+          entry._tag === "TextDelta" ? [entry.text] : []
+        )
         assert.deepStrictEqual(said, ["Fine: One", "Fine: Three"])
       }).pipe(Effect.scoped, Effect.provide(agentLayer({ script, store: layer })))
     })
@@ -208,6 +224,57 @@ describe("a store that fails", () => {
         })
       )
     })
+  )
+})
+
+describe("a session of two processes", () => {
+  it.effect("is loaded again by the one that was overtaken, and goes on as it was continued", () =>
+    Effect.gen(function* () {
+      const { base } = yield* makeFolder
+      const asked = nothingAsked()
+      const process = (use: Effect.Effect<void, unknown, Effect.Services<ReturnType<typeof connect>>>) => {
+        const store = Layer.provide(SessionStoreSqlite.layer({ file: `${base}/sessions.db` }), platform)
+        return use.pipe(Effect.scoped, Effect.provide(Layer.fresh(agentLayer({ script, store, asked }))))
+      }
+      yield* process(
+        Effect.gen(function* () {
+          const one = yield* connect()
+          const { id } = yield* one.open
+          yield* one.prompt(id, [text("One")])
+          yield* process(
+            Effect.gen(function* () {
+              const two = yield* connect()
+              yield* two.loadSession(id, place(), {})
+              yield* one.prompt(id, [text("Two")])
+              assert.match((yield* Effect.flip(two.prompt(id, [text("Lost")]))).message, /load it again/)
+
+              // What could not be kept is not even begun.
+              const requests = asked.prompts.length
+              assert.match((yield* Effect.flip(two.prompt(id, [text("Lost")]))).message, /load it again/)
+              assert.lengthOf(asked.prompts, requests)
+
+              const from = two.told(id).length
+              yield* two.loadSession(id, place(), {})
+              assert.deepStrictEqual(
+                two
+                  .told(id)
+                  .slice(from)
+                  .filter((line) => line.startsWith("text")),
+                ["text Fine: One", "text Fine: Two"]
+              )
+              assert.strictEqual((yield* two.prompt(id, [text("Three")])).stopReason, "end_turn")
+            })
+          )
+          assert.match((yield* Effect.flip(one.prompt(id, [text("Lost")]))).message, /load it again/)
+          yield* one.resumeSession(id, place(), {})
+          assert.strictEqual((yield* one.prompt(id, [text("Four")])).stopReason, "end_turn")
+          assert.deepStrictEqual(
+            spoken(asked.prompts.at(-1) ?? []).filter((line) => line.startsWith("user")),
+            ["user One", "user Two", "user Three", "user Four"]
+          )
+        })
+      )
+    }).pipe(Effect.provide(platform))
   )
 })
 
@@ -256,7 +323,9 @@ describe("opening", () => {
         yield* say("One")
         yield* closeSession(id)
         const from = told(id).length
-        yield* Effect.forEach(Array.from({ length: 20 }), () => loadSession(id, place(), {}), { concurrency: "unbounded" })
+        yield* Effect.forEach(Array.from({ length: 20 }), () => loadSession(id, place(), {}), {
+          concurrency: "unbounded"
+        })
         assert.strictEqual(opened, 1)
         assert.lengthOf(told(id), from + 20 * 5)
         yield* prompt(id, [text("Two")])
@@ -303,10 +372,9 @@ describe("opening", () => {
       const first = yield* Scope.make()
       const fresh = yield* Scope.provide(sessions.fork(id, "/"), first)
       // Both are on their way before either holds the lock.
-      const [, again] = yield* Effect.all(
-        [Scope.close(first, Exit.void), sessions.open(fresh.id)],
-        { concurrency: "unbounded" }
-      )
+      const [, again] = yield* Effect.all([Scope.close(first, Exit.void), sessions.open(fresh.id)], {
+        concurrency: "unbounded"
+      })
       assert.isTrue(sessions.isLive(again))
     }).pipe(Effect.scoped, Effect.provide(agentLayer({ script })))
   )
@@ -317,7 +385,9 @@ describe("opening", () => {
       const stopped = yield* Deferred.make<void>()
       const read: FakeTool = {
         run: () =>
-          Effect.onInterrupt(Effect.never, () => Effect.andThen(Deferred.succeed(stopping, undefined), Deferred.await(stopped)))
+          Effect.onInterrupt(Effect.never, () =>
+            Effect.andThen(Deferred.succeed(stopping, undefined), Deferred.await(stopped))
+          )
       }
       yield* Effect.gen(function* () {
         const { closeSession, loadSession, open, prompt, until } = yield* connect()
@@ -345,7 +415,11 @@ describe("the end of a connection", () => {
     const { newSession, open, prompt, questions, told, until, untilSaid } = yield* connect()
     const outcomes: Array<string> = []
     const start = (id: SessionId, words: string) =>
-      fork(Effect.onExit(prompt(id, [text(words)]), (exit) => Effect.sync(() => outcomes.push(Exit.isSuccess(exit) ? exit.value.stopReason : "interrupted"))))
+      fork(
+        Effect.onExit(prompt(id, [text(words)]), (exit) =>
+          Effect.sync(() => outcomes.push(Exit.isSuccess(exit) ? exit.value.stopReason : "interrupted"))
+        )
+      )
     const hanging = yield* open
     yield* start(hanging.id, "hang")
     yield* start(hanging.id, "waits")
@@ -410,7 +484,10 @@ describe("the end of a connection", () => {
         const before = live()
         const read: FakeTool = { run: () => Effect.never }
         const process = yield* Scope.make()
-        const context = yield* Layer.buildWithScope(agentLayer({ script, tools: { read, write }, mcp: layer, asked }), process)
+        const context = yield* Layer.buildWithScope(
+          agentLayer({ script, tools: { read, write }, mcp: layer, asked }),
+          process
+        )
         const connection = yield* Scope.make()
         yield* Effect.provideContext(Scope.provide(busy, connection), context)
         assert.isTrue(Context.isContext(context))

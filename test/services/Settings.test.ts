@@ -264,6 +264,6 @@ describe("Settings", () => {
       const settings = yield* Settings
       const value = yield* settings.current
       assert.deepStrictEqual([settings.home, value.authRequired, value.fsDelegation], ["/h", true, "unsaved_only"])
-    }).pipe(Effect.provide(Settings.layerTest({ home: "/h", authRequired: true })))
+    }).pipe(Effect.provide(Settings.layerValues({ home: "/h", authRequired: true })))
   )
 })

@@ -48,7 +48,7 @@ export const agentLayer = (options: AgentOptions = {}) => {
     store = SessionStoreSqlite.layerMemory,
     tools = {}
   } = options
-  const settingsLayer = Settings.layerTest(settings)
+  const settingsLayer = Settings.layerValues(settings)
   const models = options.models ?? scripted(script, asked, infos)
   const turn =
     options.turn ??

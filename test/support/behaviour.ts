@@ -42,7 +42,8 @@ const first = (behaviour: string, tag: string): ReadonlyArray<ScriptPart> => {
 const partsFor = (prompt: Prompt.Prompt): ReadonlyArray<ScriptPart> => {
   const index = prompt.content.findLastIndex(({ role }) => role === "user")
   const message = prompt.content[index]
-  const words = message?.role === "user" ? message.content.flatMap((part) => (part.type === "text" ? [part.text] : [])) : []
+  const words =
+    message?.role === "user" ? message.content.flatMap((part) => (part.type === "text" ? [part.text] : [])) : []
   const [tag = "", behaviour = ""] = words.join(" ").split(" ")
   const isSecond = prompt.content.slice(index).some(({ role }) => role === "tool")
   return isSecond ? [{ text: `${tag} is done` }] : first(behaviour, tag)
@@ -57,7 +58,11 @@ export const models: Layer.Layer<Models> = Layer.sync(Models, () => {
     )
   return {
     list: Effect.succeed([info]),
-    resolve: () => Effect.map(ScriptedModel.make({ steps: [] }), (model) => ({ ...model, streamText }) as LanguageModel.LanguageModel)
+    resolve: () =>
+      Effect.map(
+        ScriptedModel.make({ steps: [] }),
+        (model) => ({ ...model, streamText }) as LanguageModel.LanguageModel
+      )
   }
 })
 

@@ -6,7 +6,12 @@ import * as Schema from "effect/Schema"
 import type { ToolName } from "../../src/domain/Harness.ts"
 import type { Access } from "../../src/domain/Permission.ts"
 import { textContent, type ToolContent } from "../../src/domain/Tool.ts"
-import { type ToolContext, type ToolDefinition, ToolInputInvalid, type ToolOutcome } from "../../src/services/ToolDefinition.ts"
+import {
+  type ToolContext,
+  type ToolDefinition,
+  ToolInputInvalid,
+  type ToolOutcome
+} from "../../src/services/ToolDefinition.ts"
 import { Tools } from "../../src/services/Tools.ts"
 
 const Input = Schema.Struct({ value: Schema.optionalKey(Schema.String) })

@@ -65,7 +65,15 @@ export const judge = (lines: ReadonlyArray<Line>): void => {
   const of = (id: string): SessionState => {
     const known = sessions.get(id)
     if (known !== undefined) return known
-    const fresh = { open: [], calls: new Map(), questions: new Set<number>(), cancels: 0, loads: 0, closes: 0, closed: false }
+    const fresh = {
+      open: [],
+      calls: new Map(),
+      questions: new Set<number>(),
+      cancels: 0,
+      loads: 0,
+      closes: 0,
+      closed: false
+    }
     sessions.set(id, fresh)
     return fresh
   }
@@ -136,7 +144,8 @@ export const judge = (lines: ReadonlyArray<Line>): void => {
     } else {
       assert.strictEqual(stopReason, natural(prompt.behaviour), `${prompt.tag} ${prompt.behaviour}`)
     }
-    for (const [call, final] of session.calls) assert.isTrue(final, `call ${call} is open at the answer of ${prompt.tag}`)
+    for (const [call, final] of session.calls)
+      assert.isTrue(final, `call ${call} is open at the answer of ${prompt.tag}`)
     assert.strictEqual(session.questions.size, 0, `a question is open at the answer of ${prompt.tag}`)
   }
 

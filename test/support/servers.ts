@@ -16,7 +16,12 @@ export const fakeServers = () => {
     if (name === "broken") return yield* Effect.die(new Error("secret detail"))
     if (name === "slow") return yield* Effect.never
     if (name === "dead") {
-      const notice = { _tag: "Notice", severity: "warning", title: "The MCP server dead is not available", description: "It ended" } as const
+      const notice = {
+        _tag: "Notice",
+        severity: "warning",
+        title: "The MCP server dead is not available",
+        description: "It ended"
+      } as const
       return { tools: [], notices: [notice] }
     }
     yield* Effect.acquireRelease(

@@ -13,7 +13,6 @@ import type { ToolCallPatch, ToolContent } from "../../src/domain/Tool.ts"
 import { type Editor, EditorFailed } from "../../src/services/Editor.ts"
 import * as ClientFSLocal from "../../src/services/files/ClientFSLocal.ts"
 import * as SandboxRunnerLocal from "../../src/services/sandbox/SandboxRunnerLocal.ts"
-import type { Readable } from "../../src/services/PermissionBroker.ts"
 import { Settings, type SettingsValue } from "../../src/services/Settings.ts"
 import { Tools } from "../../src/services/Tools.ts"
 import * as BuiltInTools from "../../src/services/tools/BuiltInTools.ts"
@@ -31,7 +30,7 @@ export interface ToolboxOptions {
 export const toolbox = ({ environment = process.env, settings = {} }: ToolboxOptions = {}) =>
   BuiltInTools.layer(environment).pipe(
     Layer.provideMerge(Layer.merge(SandboxRunnerLocal.layer(environment), ClientFSLocal.layer)),
-    Layer.provideMerge(Settings.layerTest(settings)),
+    Layer.provideMerge(Settings.layerValues(settings)),
     Layer.provideMerge(platform)
   )
 
@@ -90,20 +89,15 @@ export const prepare = Effect.fnUntraced(function* (name: ToolName, input: unkno
   return yield* definition.prepare(input, workspace)
 })
 
-/** Prepares and runs a call that may show what is `readable`; `progress` and `plans` are what it told meanwhile. */
-export const call = Effect.fnUntraced(function* (
-  name: ToolName,
-  input: unknown,
-  workspace: Workspace,
-  readable?: Readable
-) {
+/** Prepares and runs a call; `progress` and `plans` are what it told meanwhile. */
+export const call = Effect.fnUntraced(function* (name: ToolName, input: unknown, workspace: Workspace) {
   const prepared = yield* prepare(name, input, workspace)
   const progress: Array<ToolCallPatch> = []
   const plans: Array<ReadonlyArray<PlanEntry>> = []
   const outcome = yield* prepared.run({
     workspace,
     plan: (entries) => Effect.sync(() => void plans.push(entries)),
-    readable: Effect.succeed(readable),
+    readable: Effect.succeedNone,
     progress: (patch) => Effect.sync(() => void progress.push(patch))
   })
   return { prepared, outcome, progress, plans }

@@ -86,10 +86,15 @@ export const makeSession = ({ onEvent, ...overrides }: SessionOptions = {}): Rec
         changed()
       })
     )
-  const emit = (event: Event) =>
-    onEvent === undefined ? keep(event) : Effect.andThen(onEvent(event), keep(event))
+  const emit = (event: Event) => (onEvent === undefined ? keep(event) : Effect.andThen(onEvent(event), keep(event)))
   const session: TurnSession = {
-    workspace: { sessionId: SessionId.make("s"), cwd: "/work", roots: ["/work"], editor: undefined, scratch: "/scratch" },
+    workspace: {
+      sessionId: SessionId.make("s"),
+      cwd: "/work",
+      roots: ["/work"],
+      editor: undefined,
+      scratch: "/scratch"
+    },
     harness: defaultHarness,
     model: Effect.succeed({ id: info.id, effort: undefined }),
     mode: Effect.succeed<ExecutionMode>("always-approve"),

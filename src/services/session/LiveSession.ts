@@ -21,7 +21,7 @@ import type { TurnSession, TurnShape } from "../Turn.ts"
 import * as Journal from "./Journal.ts"
 import * as PromptQueue from "./PromptQueue.ts"
 import type { Servers } from "./Servers.ts"
-import { choose, type Configured, effortFor, type Fields, optionsOf } from "./SessionOptions.ts"
+import { choose, type Configured, effortFor, optionsOf } from "./SessionOptions.ts"
 
 type View = Journal.View
 
@@ -32,6 +32,8 @@ export interface LiveSession {
   readonly state: () => SessionState
   /** Whether the store knows it: not before the first prompt (F54). */
   readonly isStored: () => boolean
+  /** Fails once its log was given up: then it takes no prompt, and has to be opened again. */
+  readonly kept: Effect.Effect<void, StoreFailed>
   readonly servers: Servers
   /** Replaces the folders beside `cwd`; like the servers, they are named anew with each load (SES-14). */
   readonly useDirectories: (folders: ReadonlyArray<string>) => void
@@ -41,8 +43,7 @@ export interface LiveSession {
   readonly snapshot: (view: View) => Effect.Effect<SessionSnapshot>
   readonly prompt: (view: View, content: ReadonlyArray<Content>) => Effect.Effect<Outcome, Busy | StoreFailed>
   readonly cancel: Effect.Effect<void>
-  /** `fields` names the fields of the request, for its errors. */
-  readonly setOption: (view: View, id: string, value: string, fields: Fields) => Effect.Effect<void, InvalidInput>
+  readonly setOption: (view: View, option: string, value: string) => Effect.Effect<void, InvalidInput>
   /** Keeps choices that were checked, and tells them. */
   readonly configure: (choices: Configured) => Effect.Effect<void>
   readonly flush: Effect.Effect<void, StoreFailed>
@@ -182,6 +183,7 @@ export const make = Effect.fnUntraced(function* (
     harness,
     state,
     isStored: log.isStored,
+    kept: log.kept,
     servers,
     useDirectories: (folders) => {
       directories = folders
@@ -197,11 +199,12 @@ export const make = Effect.fnUntraced(function* (
         modes: offered(ceilingFor(view)),
         options: options(view)
       })),
-    prompt: (view, content) => prompts.prompt({ run: run(view, content), finish: (exit) => finish(content, exit) }),
+    prompt: (view, content) =>
+      Effect.andThen(log.kept, prompts.prompt({ run: run(view, content), finish: (exit) => finish(content, exit) })),
     cancel: prompts.cancel,
-    setOption: Effect.fnUntraced(function* (view, option, value, fields) {
+    setOption: Effect.fnUntraced(function* (view, option, value) {
       const options = yield* optionsFor
-      yield* configure(yield* Effect.fromResult(choose(options(view), option, value, fields)))
+      yield* configure(yield* Effect.fromResult(choose(options(view), option, value)))
     }),
     configure,
     flush: log.flush,

@@ -80,12 +80,6 @@ export const optionsOf = (
 /** Choices that a log keeps. */
 export type Configured = Extract<Entry, { readonly _tag: "Configured" }>
 
-/** Names of the request's fields, for its errors. */
-export interface Fields {
-  readonly option: string
-  readonly value: string
-}
-
 const list = (names: ReadonlyArray<string>): string => names.join(", ")
 
 const entryOf = (id: string, value: string): Configured => {
@@ -95,21 +89,20 @@ const entryOf = (id: string, value: string): Configured => {
   return { _tag: "Configured", ...(mode === undefined ? {} : { mode }) }
 }
 
-/** One choice among what `options` offers, as the entry that keeps it. */
+/** One choice among what `options` offers, as the entry that keeps it. Fails for the field `option` or `value`. */
 export const choose = (
   options: ReadonlyArray<ConfigOption>,
   id: string,
-  value: string,
-  fields: Fields
+  value: string
 ): Result.Result<Configured, InvalidInput> => {
   const option = options.find((known) => known.id === id)
   if (option === undefined) {
     const message = `There is no option "${id}"; the options are: ${list(options.map((known) => known.id))}`
-    return Result.fail(new InvalidInput({ field: fields.option, message }))
+    return Result.fail(new InvalidInput({ field: "option", message }))
   }
   if (!option.options.some((choice) => choice.value === value)) {
     const message = `"${value}" is no choice of ${option.name} here; choose one of: ${list(option.options.map((choice) => choice.value))}`
-    return Result.fail(new InvalidInput({ field: fields.value, message }))
+    return Result.fail(new InvalidInput({ field: "value", message }))
   }
   return Result.succeed(entryOf(id, value))
 }

@@ -41,19 +41,19 @@ export const make = Effect.gen(function* () {
       const found = findHarness(harness)
       if (found !== undefined) return Effect.succeed(found)
       const message = `There is no harness "${harness}"; choose one of: ${list(harnesses)}`
-      return Effect.fail(new InvalidInput({ field: "_meta.harness", message }))
+      return Effect.fail(new InvalidInput({ field: "harness", message }))
     },
 
     choices: Effect.fnUntraced(function* ({ effort, mode, model, rules, systemPrompt }, ceiling) {
       const known = yield* models.list
       if (model !== undefined && !known.some(({ id }) => id === model)) {
         const message = `There is no model "${model}"; choose one of: ${list(known)}`
-        return yield* new InvalidInput({ field: "_meta.modelId", message })
+        return yield* new InvalidInput({ field: "model", message })
       }
       const modes = offered(ceiling)
       if (mode !== undefined && !modes.some(({ id }) => id === mode)) {
         const message = `The mode "${mode}" is not offered in this session, whose ceiling is "${ceiling}"; choose one of: ${list(modes)}`
-        return yield* new InvalidInput({ field: "_meta", message })
+        return yield* new InvalidInput({ field: "mode", message })
       }
       return {
         ...(mode === undefined ? {} : { mode }),

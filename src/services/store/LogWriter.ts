@@ -23,6 +23,8 @@ export interface LogWriter {
   readonly flush: Effect.Effect<void, StoreFailed>
   /** Whether the store knows the session. */
   readonly isStored: () => boolean
+  /** Fails once the log was given up for good. */
+  readonly kept: Effect.Effect<void, StoreFailed>
 }
 
 /** How long the end of a message may stay in memory. */
@@ -138,5 +140,7 @@ export const open = Effect.fnUntraced(function* (
   )
   yield* Effect.forkScoped(inBackground)
 
-  return { append, flush, isStored: () => stored }
+  const kept = Effect.suspend(() => (broken === undefined ? Effect.void : Effect.fail(broken)))
+
+  return { append, flush, isStored: () => stored, kept }
 })

@@ -44,14 +44,14 @@ export const makeList = ({ fs, paths, places, realPaths, suggestions }: ListServ
   const shownOf = Effect.fnUntraced(function* (
     place: Place,
     entries: ReadonlyArray<FileSystem.DirectoryEntry>,
-    readable: Readable | undefined
+    readable: Option.Option<Readable>
   ) {
-    if (readable === undefined) return entries
+    if (Option.isNone(readable)) return entries
     const isShown = shownBelow(place, readable)
     return yield* Effect.filter(entries, ({ name, type }) => {
       if (!isShown(name)) return Effect.succeed(false)
       if (type !== "SymbolicLink") return Effect.succeed(true)
-      return Effect.map(realPaths.resolve(paths.join(place.real, name)), readable)
+      return Effect.map(realPaths.resolve(paths.join(place.real, name)), readable.value)
     })
   })
 

@@ -1,5 +1,6 @@
 /** From a provider's failure to what a person reads, and when it is worth another try. */
 import * as Duration from "effect/Duration"
+import * as Predicate from "effect/Predicate"
 import type * as AiError from "effect/ai/AiError"
 import type { TurnError } from "../../domain/Turn.ts"
 import { CONTEXT_OVERFLOW } from "../models/provider/ProviderFailure.ts"
@@ -59,13 +60,20 @@ const advice: { readonly [K in TurnError["kind"]]: string } = {
   internal: "The provider's answer could not be used."
 }
 
+/** What the provider said. A used-up limit has no words of its own; our adapter keeps those of the provider beside it. */
+export const wordsOf = (reason: AiError.AiErrorReason): string => {
+  const kept =
+    reason._tag === "RateLimitError" || reason._tag === "QuotaExhaustedError" ? reason.metadata["superPi"] : null
+  return Predicate.hasProperty(kept, "message") && typeof kept.message === "string" ? kept.message : reason.message
+}
+
 export const toTurnError = (error: AiError.AiError): TurnError => {
   const kind = kindOf(error.reason)
   const status = httpStatus(error.reason)
   const retryAfter = error.retryAfter
   return {
     kind,
-    message: `${advice[kind]} (${error.reason.message.trim()})`,
+    message: `${advice[kind]} (${wordsOf(error.reason).trim()})`,
     ...(status === undefined ? {} : { status }),
     ...(retryAfter === undefined ? {} : { retryAfter: Duration.toSeconds(retryAfter) })
   }

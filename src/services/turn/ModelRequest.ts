@@ -6,7 +6,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { TurnSession } from "../Turn.ts"
-import { pauseBeforeRetry } from "./ModelFailure.ts"
+import { pauseBeforeRetry, wordsOf } from "./ModelFailure.ts"
 import type { Step } from "./Step.ts"
 import type { DescribedToolkit } from "./ToolDescriptions.ts"
 
@@ -40,7 +40,7 @@ export const send = (
           _tag: "Notice",
           severity: "warning",
           title: `The model did not answer; trying again in ${Duration.format(pause)}`,
-          description: error.reason.message
+          description: wordsOf(error.reason)
         })
         .pipe(Effect.andThen(Effect.sleep(pause)), Effect.andThen(attempt(tries + 1)))
     })

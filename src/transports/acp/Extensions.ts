@@ -7,6 +7,7 @@ import { defaultHarness, type Harness } from "../../domain/Harness.ts"
 import type { Outcome } from "../../domain/Turn.ts"
 import { AuthenticateMeta, ForkSession, PermissionMeta, SessionMeta } from "../../domain/wire/Extensions.ts"
 import type { SessionWishes } from "../../services/Agent.ts"
+import type { FieldNames } from "./WireFailure.ts"
 
 type Meta = Schema.JsonObject | undefined
 
@@ -30,6 +31,9 @@ export const wishesOf = (meta: Meta): SessionWishes => {
     ...(yoloMode === true ? { mode: "always-approve" } : {})
   }
 }
+
+/** Where a request has its wishes. */
+export const wishFields: FieldNames = { harness: "_meta.harness", model: "_meta.modelId", mode: "_meta.yoloMode" }
 
 export const tokenOf = (meta: Meta): Redacted.Redacted<string> | undefined => readAuthenticate(meta).token
 

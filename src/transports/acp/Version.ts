@@ -16,7 +16,7 @@ import type { Editor } from "../../services/Editor.ts"
 import type { PeerShape } from "../Peer.ts"
 import type { IncomingRequest, NotificationRoute, RequestRoute, Routes } from "../Routes.ts"
 import { decodeParams } from "./Params.ts"
-import { toWireError } from "./WireFailure.ts"
+import { type FieldNames, toWireError } from "./WireFailure.ts"
 
 /** How an adapter reaches the client. */
 export type Client = Pick<PeerShape, "request" | "notify">
@@ -58,11 +58,12 @@ interface Route<Tag extends string, Run> {
 
 /**
  * The route of a request. The handler gives the result in its wire form, which for what an agent sends is the decoded
- * form as well: encoding it again would only cost time.
+ * form as well: encoding it again would only cost time. `names` are the method's own, for its errors.
  */
 export const onRequest = <Tag extends string, Params, Result>(
   method: Method<Tag, Params, Result>,
-  handle: (params: Params, request: IncomingRequest) => Effect.Effect<NoInfer<Result>, Failure | WireError>
+  handle: (params: Params, request: IncomingRequest) => Effect.Effect<NoInfer<Result>, Failure | WireError>,
+  names?: FieldNames
 ): Route<Tag, RequestRoute> => {
   const decode = decodeParams(method._tag, method.payloadSchema)
   return {
@@ -70,7 +71,7 @@ export const onRequest = <Tag extends string, Params, Result>(
     run: (params, request) =>
       Effect.mapError(
         Effect.flatMap(decode(params), (decoded) => handle(decoded, request)),
-        (failure) => (failure._tag === "WireError" ? failure : toWireError(failure))
+        (failure) => (failure._tag === "WireError" ? failure : toWireError(failure, names))
       )
   }
 }

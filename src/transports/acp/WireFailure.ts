@@ -11,7 +11,10 @@ export const oneLine = (text: string): string => {
   return line.length > maxLength ? `${line.slice(0, maxLength - 1)}…` : line
 }
 
-export const toWireError = (failure: Failure): WireError => {
+/** What a request calls the arguments of an intent, where its names are others. */
+export type FieldNames = Readonly<Record<string, string>>
+
+export const toWireError = (failure: Failure, names: FieldNames = {}): WireError => {
   switch (failure._tag) {
     case "AuthRequired":
       return new WireError({ code: ErrorCode.AuthRequired, message: oneLine(failure.message) })
@@ -21,12 +24,14 @@ export const toWireError = (failure: Failure): WireError => {
         message: oneLine(`${failure.message}: open it with session/load, or start one with session/new`),
         data: { sessionId: failure.sessionId }
       })
-    case "InvalidInput":
+    case "InvalidInput": {
+      const field = names[failure.field] ?? failure.field
       return new WireError({
         code: ErrorCode.InvalidParams,
-        message: oneLine(`${failure.field}: ${failure.message}`),
-        data: { field: failure.field }
+        message: oneLine(`${field}: ${failure.message}`),
+        data: { field }
       })
+    }
     case "Busy":
       return new WireError({ code: ErrorCode.InvalidRequest, message: oneLine(failure.message) })
     case "StoreFailed":

@@ -11,7 +11,7 @@ import { type FsDelegation, Settings } from "../../../src/services/Settings.ts"
 import { bytes, makeEditor, makeFolder, makeWorkspace, platform, read, write } from "../../support/toolbox.ts"
 
 const files = (fsDelegation: FsDelegation = "unsaved_only") =>
-  ClientFSLocal.layer.pipe(Layer.provide(Settings.layerTest({ fsDelegation })), Layer.provideMerge(platform))
+  ClientFSLocal.layer.pipe(Layer.provide(Settings.layerValues({ fsDelegation })), Layer.provideMerge(platform))
 
 /** What a call of the official `iconv` program would write, without needing it. */
 const wide = (text: string, littleEndian: boolean) =>

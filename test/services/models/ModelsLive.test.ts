@@ -26,7 +26,7 @@ const local: ProviderSettings = {
 
 const withSettings = (settings: Partial<SettingsValue>) => {
   const dependencies = Layer.merge(
-    Settings.layerTest({ home: "/home/me/.supercharge", ...settings }),
+    Settings.layerValues({ home: "/home/me/.supercharge", ...settings }),
     NodeFileSystem.layer
   )
   return Layer.merge(Layer.provide(ModelsLive.layer, dependencies), dependencies)

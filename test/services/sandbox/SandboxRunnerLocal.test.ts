@@ -18,7 +18,7 @@ const sandbox = (
   environment: Record<string, string | undefined> = process.env,
   settings: Partial<SettingsValue> = {}
 ) =>
-  SandboxRunnerLocal.layer(environment).pipe(Layer.provide(Settings.layerTest(settings)), Layer.provideMerge(platform))
+  SandboxRunnerLocal.layer(environment).pipe(Layer.provide(Settings.layerValues(settings)), Layer.provideMerge(platform))
 
 const shell = Effect.fnUntraced(function* (command: string, options: Partial<ShellCommand> = {}) {
   const runner = yield* SandboxRunner
@@ -316,7 +316,7 @@ describe("SandboxRunnerLocal alone", () => {
       }).pipe(
         Effect.provide(
           SandboxRunnerLocal.layer(process.env, { head: 12_000, tail: 12_000, spill: 50_000 }).pipe(
-            Layer.provide(Settings.layerTest()),
+            Layer.provide(Settings.layerValues()),
             Layer.provideMerge(platform)
           )
         )

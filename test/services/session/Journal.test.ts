@@ -61,7 +61,10 @@ describe("Journal", () => {
       const { attach, emit, entries } = yield* make
       const reading = yield* Deferred.make<void>()
       const { editor, ...slow } = makeEditor()
-      const one = view({ ...slow, editor: { ...editor, emit: (of, event) => Effect.andThen(Deferred.await(reading), editor.emit(of, event)) } })
+      const one = view({
+        ...slow,
+        editor: { ...editor, emit: (of, event) => Effect.andThen(Deferred.await(reading), editor.emit(of, event)) }
+      })
       const two = view()
       yield* attach(one.view, Effect.void)
       yield* attach(two.view, Effect.void)

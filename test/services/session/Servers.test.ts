@@ -11,10 +11,17 @@ import { fakeServers, server } from "../../support/servers.ts"
 
 const script = [{ again: true, parts: [{ text: "Fine." }] }]
 
-const using = Effect.fnUntraced(function* (names: ReadonlyArray<string>, harness?: string, fake = makeEditor({ notices: true })) {
+const using = Effect.fnUntraced(function* (
+  names: ReadonlyArray<string>,
+  harness?: string,
+  fake = makeEditor({ notices: true })
+) {
   const connection = yield* connect(fake)
   const mcpServers = names.map(server)
-  const { sessionId: id } = yield* connection.newSession(place({ mcpServers }), harness === undefined ? {} : { harness })
+  const { sessionId: id } = yield* connection.newSession(
+    place({ mcpServers }),
+    harness === undefined ? {} : { harness }
+  )
   return { ...connection, id, say: (words: string) => connection.prompt(id, [text(words)]) }
 })
 

@@ -6,19 +6,24 @@ import { ModelInfo } from "../../../src/domain/Model.ts"
 import { choose, effortFor, optionsOf } from "../../../src/services/session/SessionOptions.ts"
 import { info } from "../../support/models.ts"
 
-const names = { option: "configId", value: "value" }
-
 describe("SessionOptions", () => {
   it.prop(
     "offers each option with a value that can be chosen, and takes each choice",
     [Schema.Array(ModelInfo), Schema.String, ExecutionMode, Schema.UndefinedOr(Schema.String)],
     ([models, model, ceiling, effort]) => {
-      const chosen = { mode: "plan", model, effort: effortFor(models.find(({ id }) => id === model), effort) } as const
+      const chosen = {
+        mode: "plan",
+        model,
+        effort: effortFor(
+          models.find(({ id }) => id === model),
+          effort
+        )
+      } as const
       for (const option of optionsOf(chosen, models, ceiling)) {
         const values = option.options.map(({ value }) => value)
         assert.include(values, option.currentValue)
         for (const value of values) {
-          const entry = choose(optionsOf(chosen, models, ceiling), option.id, value, names)
+          const entry = choose(optionsOf(chosen, models, ceiling), option.id, value)
           assert.isTrue(Result.isSuccess(entry))
           assert.include(JSON.stringify(entry), JSON.stringify(value))
         }

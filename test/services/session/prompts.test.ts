@@ -92,7 +92,10 @@ describe("a prompt", () => {
       const { open } = yield* connect()
       const { cancel, say } = yield* open
       const first = yield* fork(say("hang"))
-      const waiting = yield* Effect.forEach(Array.from({ length: 16 }, (_, index) => `p${index}`), (words) => fork(say(words)))
+      const waiting = yield* Effect.forEach(
+        Array.from({ length: 16 }, (_, index) => `p${index}`),
+        (words) => fork(say(words))
+      )
       const refused = yield* Effect.flip(say("one too many"))
       assert.strictEqual(refused._tag, "Busy")
       assert.include(refused.message, "16 prompts already wait")
@@ -245,7 +248,15 @@ describe("a turn", () => {
           session
             .emit({
               _tag: "ToolCallStarted",
-              call: { id: "c" as never, name: "x", title: "X", kind: "other", status: "pending", locations: [], content: [] }
+              call: {
+                id: "c" as never,
+                name: "x",
+                title: "X",
+                kind: "other",
+                status: "pending",
+                locations: [],
+                content: []
+              }
             })
             .pipe(Effect.andThen(Effect.die(new Error("secret detail"))))
       })

@@ -194,7 +194,7 @@ describe("write", () => {
       const outcome = yield* prepared.run({
         workspace,
         plan: () => Effect.void,
-        readable: Effect.succeed(undefined),
+        readable: Effect.succeedNone,
         progress: () => Effect.void
       })
       assert.deepStrictEqual(outcome.content, [

@@ -216,7 +216,7 @@ describe("bash", { concurrent: true }, () => {
         prepared.run({
           workspace,
           plan: () => Effect.void,
-          readable: Effect.succeed(undefined),
+          readable: Effect.succeedNone,
           progress: ({ content }) => Deferred.succeed(seen, textOf(content))
         })
       )

@@ -71,7 +71,9 @@ describe("ContextRepair", () => {
     const lines = spoken(repairCalls(messages))
     for (const id of ["1", "2", "3", "4", "5"]) {
       const called = lines.filter((line) => line.startsWith(`call ${id} `)).length
-      const answered = lines.filter((line) => line.startsWith(`result ${id} `) || line.startsWith(`failed ${id} `)).length
+      const answered = lines.filter(
+        (line) => line.startsWith(`result ${id} `) || line.startsWith(`failed ${id} `)
+      ).length
       assert.isTrue(called === 0 ? answered === 0 : answered >= 1, lines.join("\n"))
     }
     assert.deepStrictEqual(repairCalls(repairCalls(messages)), repairCalls(messages))

@@ -11,7 +11,10 @@ import { makeFolder, toolbox, write } from "../../support/toolbox.ts"
 import { platform } from "../../support/turns.ts"
 import { makeSession, type SessionOptions } from "../../support/turnSession.ts"
 
-const promptIn = Effect.fnUntraced(function* (roots: readonly [string, ...ReadonlyArray<string>], options: SessionOptions = {}) {
+const promptIn = Effect.fnUntraced(function* (
+  roots: readonly [string, ...ReadonlyArray<string>],
+  options: SessionOptions = {}
+) {
   const systemPrompt = yield* SystemPrompt.make
   const workspace = { sessionId: SessionId.make("s"), cwd: roots[0], roots, editor: undefined, scratch: "/scratch" }
   return yield* systemPrompt(makeSession({ workspace, ...options }).session)

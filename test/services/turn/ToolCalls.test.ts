@@ -44,7 +44,12 @@ describe("ToolCalls", () => {
     Effect.gen(function* () {
       const { events, patches } = yield* run([call("read", { value: "a" })], { read: echo })
       const id = started(events)[0]?.call.id
-      assert.deepInclude(started(events)[0]?.call, { name: "read", title: "Use read", kind: "other", status: "pending" })
+      assert.deepInclude(started(events)[0]?.call, {
+        name: "read",
+        title: "Use read",
+        kind: "other",
+        status: "pending"
+      })
       assert.deepStrictEqual(
         patches.map(({ patch }) => patch),
         [
@@ -64,10 +69,12 @@ describe("ToolCalls", () => {
       const write: FakeTool = {
         preview,
         run: (_value, context) =>
-          context.progress({ rawOutput: "half" }).pipe(
-            Effect.andThen(context.plan([{ content: "x", priority: "low", status: "pending" }])),
-            Effect.as({ ...completed("ok"), locations: [{ path: "/work/a", line: 3 }], rawOutput: { lines: 1 } })
-          )
+          context
+            .progress({ rawOutput: "half" })
+            .pipe(
+              Effect.andThen(context.plan([{ content: "x", priority: "low", status: "pending" }])),
+              Effect.as({ ...completed("ok"), locations: [{ path: "/work/a", line: 3 }], rawOutput: { lines: 1 } })
+            )
       }
       const { events, patches } = yield* run([call("write", { value: "a" })], { write })
       assert.deepStrictEqual(patches[1]?.patch.content, preview)
@@ -222,7 +229,7 @@ describe("ToolCalls", () => {
 })
 
 describe("a call that needs an answer", () => {
-  const broker = PermissionBroker.layer.pipe(Layer.provide([Settings.layerTest(), platform]))
+  const broker = PermissionBroker.layer.pipe(Layer.provide([Settings.layerValues(), platform]))
   const write: FakeTool = {
     access: { _tag: "Edit", paths: ["/work/a"], outside: [] },
     preview: [{ type: "diff", path: "/work/a", oldText: null, newText: "x" }],
@@ -242,10 +249,12 @@ describe("a call that needs an answer", () => {
     return { questions, options }
   }
 
-  const option = (kind: string) => (question: Question): Answer => ({
-    _tag: "Selected",
-    optionId: question.options.find((known) => known.kind === kind)?.id ?? ""
-  })
+  const option =
+    (kind: string) =>
+    (question: Question): Answer => ({
+      _tag: "Selected",
+      optionId: question.options.find((known) => known.kind === kind)?.id ?? ""
+    })
 
   it.effect("is pending until it is allowed, and the question shows what it would do", () =>
     Effect.gen(function* () {
@@ -289,7 +298,12 @@ describe("a call that needs an answer", () => {
   it.effect("is asked once when the answer is always", () =>
     Effect.gen(function* () {
       const { options, questions } = answering(option("allow_always"))
-      const { state } = yield* run([call("write"), call("write")], { write: { ...write, concurrency: "exclusive" } }, options, broker)
+      const { state } = yield* run(
+        [call("write"), call("write")],
+        { write: { ...write, concurrency: "exclusive" } },
+        options,
+        broker
+      )
       assert.lengthOf(questions, 1)
       assert.isAtLeast(state().grants.length, 1)
     })
@@ -334,7 +348,9 @@ describe("a call that needs an answer", () => {
       yield* Deferred.await(both)
       const answer = (index: number, optionId: string) => {
         const deferred = open[index]
-        return deferred === undefined ? Effect.die("not asked") : Deferred.succeed(deferred, { _tag: "Selected", optionId })
+        return deferred === undefined
+          ? Effect.die("not asked")
+          : Deferred.succeed(deferred, { _tag: "Selected", optionId })
       }
       yield* answer(1, "allow_once")
       yield* answer(0, "reject_once")

@@ -15,7 +15,9 @@ describe("TurnLoop", () => {
   it.effect("tells text and thoughts, each message under an id of its own", () =>
     Effect.gen(function* () {
       const { events, session, told } = makeSession()
-      const models = scripted(steps([{ thought: "hmm" }, { text: "Hello", chunk: 2 }, { thought: "so" }, { text: "Bye" }]))
+      const models = scripted(
+        steps([{ thought: "hmm" }, { text: "Hello", chunk: 2 }, { thought: "so" }, { text: "Bye" }])
+      )
       const outcome = yield* runTurn(session, "hi", { models })
       assert.strictEqual(outcome.stopReason, "end_turn")
       assert.deepStrictEqual(told(), ["thought hmm", "text Hello", "thought so", "text Bye", "UsageUpdated"])
@@ -198,7 +200,10 @@ describe("TurnLoop", () => {
     Effect.gen(function* () {
       const { events, session } = makeSession()
       yield* runTurn(session, "go", { models: scripted(steps([{ text: "x" }])) })
-      assert.notProperty(events.find(({ _tag }) => _tag === "UsageUpdated"), "cost")
+      assert.notProperty(
+        events.find(({ _tag }) => _tag === "UsageUpdated"),
+        "cost"
+      )
     })
   )
 
@@ -209,7 +214,10 @@ describe("TurnLoop", () => {
       const image = { type: "image", mimeType: "image/png", data: "AAAA" } as const
       const seeing = scripted(steps([{ text: "I see." }]), asked)
       yield* runTurn(session, "look", { models: seeing })
-      yield* session.log({ _tag: "ContextAppended", messages: [{ role: "user", content: [{ type: "file", mediaType: image.mimeType, data: image.data }] }] })
+      yield* session.log({
+        _tag: "ContextAppended",
+        messages: [{ role: "user", content: [{ type: "file", mediaType: image.mimeType, data: image.data }] }]
+      })
       const blind = scripted(steps([{ text: "I do not." }]), asked, [{ ...info, image: false }])
       yield* runTurn(session, "and now?", { models: blind })
       assert.deepStrictEqual(spoken(asked.prompts[1] ?? []), [

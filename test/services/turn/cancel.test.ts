@@ -66,9 +66,13 @@ describe("a cancelled turn", () => {
   it.effect("closes calls whose step was not complete, which then never run", () =>
     Effect.gen(function* () {
       const read: FakeTool = { run: () => Effect.die("it ran") }
-      const { seen, state, told } = yield* cancelled([{ text: "Look" }, call("read", "a"), { hang: true }], "start read", {
-        read
-      })
+      const { seen, state, told } = yield* cancelled(
+        [{ text: "Look" }, call("read", "a"), { hang: true }],
+        "start read",
+        {
+          read
+        }
+      )
       assert.deepStrictEqual(told, ["text Look", "start read", "failed Cancelled."])
       assert.strictEqual(state().openCalls.size, 0)
       assert.deepStrictEqual(seen, ["user go", "assistant Look", "user go on"])
@@ -138,6 +142,28 @@ describe("a cancelled turn", () => {
       assert.strictEqual(told().at(-1), "completed found")
       assert.strictEqual(state().openCalls.size, 0)
       assert.include(JSON.stringify(state().context.at(-1)), "found")
+    })
+  )
+
+  it.effect("whose error was just being told takes that for no answer of the model", () =>
+    Effect.gen(function* () {
+      const telling = yield* Deferred.make<void>()
+      const reading = yield* Deferred.make<void>()
+      const { session, state, told } = makeSession({
+        onEvent: (event) =>
+          event._tag === "TextDelta"
+            ? Effect.andThen(Deferred.succeed(telling, undefined), Deferred.await(reading))
+            : Effect.void
+      })
+      const models = scripted(steps([{ error: { status: 401 } }]))
+      const running = yield* Effect.forkChild(runTurn(session, "go", { models }))
+      yield* Effect.andThen(Deferred.await(telling), Effect.yieldNow)
+      const stopping = yield* Effect.forkChild(Fiber.interrupt(running), { startImmediately: true })
+      yield* Deferred.succeed(reading, undefined)
+      yield* Fiber.join(stopping)
+      yield* session.settle("Cancelled.")
+      assert.match(told().join(), /^text The provider did not accept/)
+      assert.lengthOf(state().context, 1)
     })
   )
 

@@ -67,7 +67,9 @@ describe("a refusal", () => {
 
   it.effect("of a conversation that is too long does so too", () =>
     Effect.gen(function* () {
-      const { outcome, seen } = yield* converse([{ error: { status: 400, message: "prompt is too long: 250000 tokens" } }])
+      const { outcome, seen } = yield* converse([
+        { error: { status: 400, message: "prompt is too long: 250000 tokens" } }
+      ])
       assert.strictEqual(outcome.error?.kind, "context_overflow")
       assert.deepStrictEqual(seen, [...forgotten, "user go on"])
     })
@@ -115,7 +117,10 @@ describe("an answer that breaks off", () => {
     Effect.gen(function* () {
       const { seen, state, told } = yield* converse([{ text: "Look" }, call("a"), { error: {} }])
       assert.strictEqual(state().openCalls.size, 0)
-      assert.match(told().join("\n"), /start read\nfailed The model's answer broke off before this call ran\.\ntext The conn/)
+      assert.match(
+        told().join("\n"),
+        /start read\nfailed The model's answer broke off before this call ran\.\ntext The conn/
+      )
       assert.deepStrictEqual(seen, [...remembered, "assistant Look", "user go on"])
     })
   )

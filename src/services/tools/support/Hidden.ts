@@ -1,5 +1,6 @@
 /** What deny rules hide from whoever looks below a folder: left out as if it were not there, and told as a number. */
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import type { Search, SearchFailed, SearchScope } from "../../files/Search.ts"
 import type { Readable } from "../../PermissionBroker.ts"
 import type { Place } from "./Places.ts"
@@ -9,9 +10,9 @@ const LIMIT = 1_000
 
 /** A test for what lies below a place, by its path from there. Both names of the place count, as they do for the call. */
 export const shownBelow =
-  ({ path, real }: Place, readable: Readable | undefined) =>
+  ({ path, real }: Place, readable: Option.Option<Readable>) =>
   (relative: string): boolean =>
-    readable === undefined || (readable(`${path}/${relative}`) && readable(`${real}/${relative}`))
+    Option.isNone(readable) || [path, real].every((name) => readable.value(`${name}/${relative}`))
 
 export const hiddenNote = (count: number, more = false): ReadonlyArray<string> => {
   if (count === 0) return []
@@ -27,9 +28,9 @@ export const noteHidden = (
   search: Search,
   scope: SearchScope,
   place: Place,
-  readable: Readable | undefined
+  readable: Option.Option<Readable>
 ): Effect.Effect<ReadonlyArray<string>, SearchFailed> => {
-  if (readable === undefined) return Effect.succeed([])
+  if (Option.isNone(readable)) return Effect.succeed([])
   const isShown = shownBelow(place, readable)
   return Effect.map(
     search.files(scope, (relative) => !isShown(relative), LIMIT),

@@ -6,7 +6,7 @@ import * as Method from "../../../domain/wire/v1/AgentMethods.ts"
 import type { AgentNotifications, AgentRequests } from "../../../domain/wire/v1/Contract.ts"
 import type { AgentConnection, AgentDescription } from "../../../services/Agent.ts"
 import type { NotificationRoute, RequestRoute, Routes } from "../../Routes.ts"
-import { tokenOf, wishesOf } from "../Extensions.ts"
+import { tokenOf, wishesOf, wishFields } from "../Extensions.ts"
 import { onNotification, onRequest, routes, type Table } from "../Version.ts"
 import { answerOf, contentsOf } from "./Prompt.ts"
 import { pageOf, placeOf, stateOf } from "./Session.ts"
@@ -30,7 +30,8 @@ const opening = (agent: AgentConnection, description: AgentDescription) => ({
       const snapshot = yield* agent.newSession(place, wishesOf(params._meta))
       yield* request.afterReply(agent.announce(snapshot.sessionId))
       return { sessionId: snapshot.sessionId, ...stateOf(snapshot) }
-    })
+    }),
+    wishFields
   ),
   // The agent tells everything before the answer; nothing may follow it (SES-07).
   "session/load": onRequest(
@@ -38,7 +39,8 @@ const opening = (agent: AgentConnection, description: AgentDescription) => ({
     Effect.fnUntraced(function* (params) {
       const place = yield* placeOf(params, description)
       return stateOf(yield* agent.loadSession(params.sessionId, place, wishesOf(params._meta)))
-    })
+    }),
+    wishFields
   ),
   "session/resume": onRequest(
     Method.ResumeSession,
@@ -47,7 +49,8 @@ const opening = (agent: AgentConnection, description: AgentDescription) => ({
       const snapshot = yield* agent.resumeSession(params.sessionId, place, wishesOf(params._meta))
       yield* request.afterReply(agent.announce(snapshot.sessionId))
       return stateOf(snapshot)
-    })
+    }),
+    wishFields
   ),
   "_superpi/session/fork": onRequest(
     ForkSession,
@@ -76,8 +79,10 @@ const keeping = (agent: AgentConnection) => ({
   "session/delete": onRequest(Method.DeleteSession, ({ sessionId }) =>
     Effect.map(agent.deleteSession(sessionId), nothing)
   ),
-  "session/set_mode": onRequest(Method.SetMode, ({ sessionId, modeId }) =>
-    Effect.map(agent.setMode(sessionId, modeId), nothing)
+  "session/set_mode": onRequest(
+    Method.SetMode,
+    ({ sessionId, modeId }) => Effect.map(agent.setMode(sessionId, modeId), nothing),
+    { value: "modeId" }
   ),
   "session/set_config_option": onRequest(
     Method.SetConfigOption,
@@ -90,7 +95,8 @@ const keeping = (agent: AgentConnection) => ({
       }
       const options = yield* agent.setOption(sessionId, configId, value)
       return { configOptions: options.map(selectOption) }
-    })
+    }),
+    { option: "configId" }
   )
 })
 

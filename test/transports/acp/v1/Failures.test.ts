@@ -54,6 +54,26 @@ describe("failures", () => {
     )
   }
 
+  for (const [method, params, argument, field] of [
+    ["session/new", { cwd: "/w", mcpServers: [] }, "model", "_meta.modelId"],
+    ["session/load", { sessionId: "s", cwd: "/w", mcpServers: [] }, "mode", "_meta.yoloMode"],
+    ["session/resume", { sessionId: "s", cwd: "/w" }, "harness", "_meta.harness"],
+    ["session/resume", { sessionId: "s", cwd: "/w" }, "cwd", "cwd"],
+    ["session/set_mode", { sessionId: "s", modeId: "x" }, "value", "modeId"],
+    ["session/set_config_option", { sessionId: "s", configId: "x", value: "y" }, "option", "configId"],
+    ["session/set_config_option", { sessionId: "s", configId: "x", value: "y" }, "value", "value"]
+  ] as const) {
+    it.effect(`InvalidInput for ${argument} names ${field} of ${method}`, () =>
+      Effect.gen(function* () {
+        const fail = () => Effect.fail(new InvalidInput({ field: argument, message: "is wrong" }))
+        const intents = { newSession: fail, loadSession: fail, resumeSession: fail, setMode: fail, setOption: fail }
+        const wire = yield* makeOpenWire(makeFakeAgent(() => intents).agent)
+        const { error } = yield* wire.request(method, params)
+        assert.deepStrictEqual(error, { code: -32602, message: `${field}: is wrong`, data: { field } })
+      })
+    )
+  }
+
   it.effect("Busy has its code", () =>
     Effect.gen(function* () {
       const busy = Effect.fail(new Busy({ message: "64 prompts already wait" }))
