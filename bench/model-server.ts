@@ -52,7 +52,10 @@ const now = (): number => Number(process.hrtime.bigint()) / 1e6
 const server = createServer((request, response) => {
   const at = now()
   const dialect = Object.values(dialects).find(({ path }) => path.test(request.url?.replace(/\?.*/, "") ?? ""))
-  if (dialect === undefined) return response.writeHead(404).end()
+  if (dialect === undefined) {
+    response.writeHead(404).end()
+    return
+  }
   const parts: Array<Buffer> = []
   request.on("data", (part: Buffer) => parts.push(part))
   request.on("end", () => {

@@ -21,7 +21,7 @@ const create = Command.make(
   "create",
   {
     name: Argument.String("name").pipe(
-      Argument.withDescription("Tells this token from others; editor unless given"),
+      Argument.withDescription('Tells this token from others; "editor" unless given'),
       Argument.withDefault("editor")
     )
   },

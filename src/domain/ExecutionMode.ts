@@ -23,7 +23,11 @@ export interface ModeDescription {
 }
 
 const descriptions: ReadonlyArray<ModeDescription> = [
-  { id: "plan", name: "Plan", description: "Reads and searches only; changes and commands are refused" },
+  {
+    id: "plan",
+    name: "Plan",
+    description: "Reads, searches and runs commands that only read; changes and other commands are refused"
+  },
   { id: "ask", name: "Ask", description: "Asks before each change and each command that is not known to be harmless" },
   {
     id: "accept-edits",

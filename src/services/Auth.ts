@@ -21,7 +21,7 @@ export interface AuthMethod {
 export interface AuthShape {
   /** What `initialize` lists: never empty while something could be refused for want of a sign-in (AUT-08). */
   readonly methods: Effect.Effect<ReadonlyArray<AuthMethod>>
-  /** Fails while a gateway token is required and none was accepted, or while no provider has a key. */
+  /** Fails while a gateway token is required and none was accepted, or while no model can be chosen. */
   readonly require: Effect.Effect<void, AuthRequired>
   readonly authenticate: (
     methodId: string,

@@ -2,16 +2,14 @@
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import type { Encoding } from "../domain/text/Encoding.ts"
 import type { Workspace } from "./Workspace.ts"
 
-/** How a file stores its text; a change keeps it. */
-export type TextEncoding = "utf-8" | "utf-8-bom" | "utf-16le" | "utf-16be"
-
-/** `text` has its line endings as they are. `stamp` identifies the version that was read. */
+/** `text` has its line endings as they are, and a change keeps its encoding. `stamp` identifies the version that was read. */
 export interface TextFile {
   readonly path: string
   readonly text: string
-  readonly encoding: TextEncoding
+  readonly encoding: Encoding
   readonly source: "editor" | "disk"
   readonly stamp: string
 }

@@ -3,11 +3,11 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { ChildProcessSpawner } from "effect/process/ChildProcessSpawner"
-import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import { childEnvironment, type Environment } from "../domain/ChildEnvironment.ts"
 import type { Notice } from "../domain/Event.ts"
 import type { McpSpec } from "../domain/McpSpec.ts"
+import { secretsOf } from "./settings/Secrets.ts"
 import { Settings } from "./Settings.ts"
 import type { ToolDefinition } from "./ToolDefinition.ts"
 
@@ -20,7 +20,7 @@ export interface McpConnection {
 
 /** What `McpManager` promises. */
 export interface McpManagerShape {
-  /** Waits for every server, at most 30 seconds. The end of the scope does not wait for the servers to end. */
+  /** Waits for every server, for each at most 30 seconds. The end of the scope does not wait for the servers to end. */
   readonly connect: (specs: ReadonlyArray<McpSpec>, cwd: string) => Effect.Effect<McpConnection, never, Scope.Scope>
 }
 
@@ -41,11 +41,7 @@ export class McpManager extends Context.Service<McpManager, McpManagerShape>()("
 
         const connect = Effect.fn("McpManager.connect")(function* (specs: ReadonlyArray<McpSpec>, cwd: string) {
           if (specs.length === 0) return nothing
-          const { gatewayToken, providers } = yield* settings.current
-          const secrets = [gatewayToken, ...providers.map(({ apiKey }) => apiKey)].flatMap((secret) =>
-            secret === undefined ? [] : [Redacted.value(secret)]
-          )
-          const inherited = childEnvironment(environment, secrets)
+          const inherited = childEnvironment(environment, secretsOf(yield* settings.current))
           const connector = yield* Effect.promise(() => import("./mcp/McpConnector.ts"))
           return yield* connector
             .connect({ specs, cwd, environment: inherited, inBackground })

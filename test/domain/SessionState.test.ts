@@ -6,7 +6,7 @@ import * as Schema from "effect/Schema"
 import { Content } from "../../src/domain/Content.ts"
 import { assistantMessage, userMessage } from "../../src/domain/ContextMessage.ts"
 import { ToolCallId } from "../../src/domain/Ids.ts"
-import type { Entry } from "../../src/domain/Session.ts"
+import { ContextAppended, ContextTruncated, type Entry } from "../../src/domain/Session.ts"
 import { empty, foldAll, repair } from "../../src/domain/SessionState.ts"
 import { type ToolCall, textContent } from "../../src/domain/Tool.ts"
 import { delta, said } from "../support/logs.ts"
@@ -50,6 +50,33 @@ describe("SessionState", () => {
       ]
     })
   })
+
+  it("cuts what the model has seen, and forgets what was told and is no part of it", () => {
+    const log: ReadonlyArray<Entry> = [
+      { _tag: "TurnStarted" },
+      said("hi"),
+      userContext,
+      delta("The provider refused the image"),
+      { _tag: "ContextTruncated", length: 0 }
+    ]
+    const state = foldAll(empty, log)
+    assert.deepStrictEqual(state.context, [])
+    assert.deepStrictEqual(repair(state), [{ _tag: "TurnEnded", outcome: { stopReason: "cancelled" } }])
+  })
+
+  it.prop(
+    "has the same context however its log was cut into folds",
+    [Schema.Array(Schema.Union([ContextAppended, ContextTruncated])), Schema.Natural],
+    ([log, cut]) => {
+      let expected: ReadonlyArray<Schema.Json> = []
+      for (const entry of log) {
+        expected = entry._tag === "ContextAppended" ? [...expected, ...entry.messages] : expected.slice(0, entry.length)
+      }
+      const at = cut % (log.length + 1)
+      assert.deepStrictEqual(foldAll(empty, log).context, expected)
+      assert.deepStrictEqual(foldAll(foldAll(empty, log.slice(0, at)), log.slice(at)).context, expected)
+    }
+  )
 
   it("keeps out of the context what an ended turn left out, such as the text of a shown error", () => {
     const log: ReadonlyArray<Entry> = [

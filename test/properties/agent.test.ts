@@ -96,10 +96,8 @@ const play = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>) {
       method === "$/cancel_request" && isObject(params) ? [params["requestId"]] : []
     )
     const answered = lines.flatMap(([side, { id, method }]) => (side === "sent" && method === undefined ? [id] : []))
-    return received().filter(
-      ({ id, method }) =>
-        method === "session/request_permission" && !withdrawn.includes(id ?? null) && !answered.includes(id ?? null)
-    )
+    const ended = new Set([...withdrawn, ...answered])
+    return received().filter(({ id, method }) => method === "session/request_permission" && !ended.has(id))
   }
 
   const respond = (question: JsonObject, answer: string) => {

@@ -47,7 +47,7 @@ const normalForm = (updates: ReadonlyArray<Update>) => {
         break
       }
       case "tool_call_update": {
-        const { sessionUpdate, ...changes } = update
+        const { sessionUpdate: _, ...changes } = update
         const call = calls.get(update.toolCallId)
         assert.isDefined(call)
         Object.assign(call ?? {}, changes)

@@ -180,7 +180,7 @@ describe("a turn", () => {
       if (part.type !== "tool-result") continue
       known.add(part.id)
       assert.isTrue(called.has(part.id), "a result before its call")
-      assert.strictEqual(ends.get(part.id), part.isFailure === true ? "failed" : "completed")
+      assert.strictEqual(ends.get(part.id), part.isFailure ? "failed" : "completed")
     }
     for (const [id, status] of ends) {
       if (status === "completed") assert.isTrue(known.has(id), "the model does not know of a call that was done")

@@ -1,19 +1,14 @@
 /** What one connection can do with sessions, and what it is told. */
 import { assert, describe, it } from "@effect/vitest"
-import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import * as FileSystem from "effect/FileSystem"
 import { text } from "../../src/domain/Content.ts"
-import { SessionId } from "../../src/domain/Ids.ts"
 import type { ScriptStep } from "../../src/services/models/script/Script.ts"
 import { agentLayer, connect, place } from "../support/agents.ts"
 import { makeEditor } from "../support/editor.ts"
 import { completed, type FakeTool } from "../support/fakeTools.ts"
-import { info, nothingAsked, spoken } from "../support/models.ts"
+import { info, nothingAsked } from "../support/models.ts"
 import { sharedStore } from "../support/stores.ts"
-import { makeFolder } from "../support/toolbox.ts"
-import { platform } from "../support/turns.ts"
 
 const fork = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.forkChild(effect, { startImmediately: true })
 
@@ -23,7 +18,6 @@ const write: FakeTool = {
 }
 
 const script: ReadonlyArray<ScriptStep> = [
-  { when: "hang", again: true, parts: [{ text: "Well" }, { hang: true }] },
   { when: "write", parts: [{ tool: { name: "write", input: { value: "x" } } }] },
   { when: "write again", parts: [{ tool: { name: "write", input: { value: "y" } } }] },
   { again: true, parts: [{ text: "Fine: " }, { echo: true }] }
@@ -100,6 +94,23 @@ describe("a new session", () => {
       assert.deepStrictEqual(fields, ["cwd", "additionalDirectories[1]", "harness", "model", "mode", "mode", "mode"])
       assert.deepStrictEqual((yield* listSessions({})).sessions, [])
     }).pipe(Effect.provide(agentLayer(models)))
+  )
+
+  it.effect("opens with a model that is there when the default is not, and says so at the next prompt (F43)", () =>
+    Effect.gen(function* () {
+      const { events, newSession, prompt, told } = yield* connect()
+      const { options, sessionId } = yield* newSession(place(), {})
+      assert.deepInclude(options[0], { id: "model", currentValue: "scripted/one" })
+      assert.lengthOf(events, 0)
+      yield* prompt(sessionId, [text("Hi")])
+      assert.match(told(sessionId)[0] ?? "", /gone\/model cannot be used.*uses scripted\/one instead/)
+      const after = told(sessionId).length
+      yield* prompt(sessionId, [text("Again")])
+      assert.notMatch(told(sessionId).slice(after).join(), /gone/)
+      const chosen = yield* newSession(place(), { model: "scripted/two" })
+      yield* prompt(chosen.sessionId, [text("Hi")])
+      assert.notMatch(told(chosen.sessionId).join(), /gone/)
+    }).pipe(Effect.provide(agentLayer({ ...models, settings: { defaultModel: "gone/model" } })))
   )
 
   it.effect("is limited by its harness and by its transport", () =>
@@ -229,283 +240,5 @@ describe("options of a session", () => {
         assert.isTrue(options[0]?.options.some(({ value }) => value === "scripted/two"))
       }).pipe(Effect.scoped, Effect.provide(agentLayer({ script, store })))
     })
-  )
-})
-
-describe("loading", () => {
-  /** A stored session of two turns. */
-  const stored = (wishes: Parameters<Effect.Success<ReturnType<typeof connect>>["newSession"]>[1] = {}) =>
-    Effect.gen(function* () {
-      const { newSession, prompt } = yield* connect()
-      const { sessionId } = yield* newSession(place(), wishes)
-      yield* prompt(sessionId, [text("One")])
-      yield* prompt(sessionId, [text("Two")])
-      return sessionId
-    }).pipe(Effect.scoped)
-
-  it.effect("tells the whole history, then the commands, and then nothing", () =>
-    Effect.gen(function* () {
-      const id = yield* stored()
-      const { loadSession, told } = yield* connect()
-      yield* loadSession(id, place(), {})
-      assert.deepStrictEqual(told(id), [
-        "UserMessage",
-        "text Fine: One",
-        "InfoUpdated",
-        "UserMessage",
-        "text Fine: Two",
-        "InfoUpdated",
-        "UsageUpdated",
-        "CommandsChanged"
-      ])
-    }).pipe(Effect.provide(agentLayer(models)))
-  )
-
-  it.effect("twice tells twice what was, and once what comes", () =>
-    Effect.gen(function* () {
-      const id = yield* stored()
-      const { loadSession, prompt, told } = yield* connect()
-      yield* loadSession(id, place(), {})
-      yield* loadSession(id, place(), {})
-      assert.lengthOf(told(id), 16)
-      yield* prompt(id, [text("Three")])
-      assert.deepStrictEqual(told(id).slice(16), ["text Fine: Three", "UsageUpdated", "InfoUpdated"])
-    }).pipe(Effect.provide(agentLayer(models)))
-  )
-
-  it.effect("by resuming tells nothing, and the model remembers", () =>
-    Effect.gen(function* () {
-      const asked = nothingAsked()
-      yield* Effect.gen(function* () {
-        const id = yield* stored()
-        const { prompt, resumeSession, told } = yield* connect()
-        yield* resumeSession(id, place(), {})
-        assert.deepStrictEqual(told(id), [])
-        yield* prompt(id, [text("Three")])
-        assert.deepStrictEqual(spoken(asked.prompts.at(-1) ?? []), [
-          "user One",
-          "assistant Fine: One",
-          "user Two",
-          "assistant Fine: Two",
-          "user Three"
-        ])
-      }).pipe(Effect.provide(agentLayer({ ...models, asked })))
-    })
-  )
-
-  it.effect("keeps the client's words, and takes new ones", () =>
-    Effect.gen(function* () {
-      const asked = nothingAsked()
-      yield* Effect.gen(function* () {
-        const id = yield* stored({ rules: "Be green.", systemPrompt: "Parrot." })
-        const { loadSession, prompt } = yield* connect()
-        const system = () => String(asked.prompts.at(-1)?.[0]?.content)
-        yield* loadSession(id, place(), {})
-        yield* prompt(id, [text("Three")])
-        assert.match(system(), /^Parrot\.[^]*Be green\./)
-        const { options } = yield* loadSession(id, place(), { systemPrompt: "Owl.", model: "scripted/two" })
-        assert.strictEqual(options[0]?.currentValue, "scripted/two")
-        yield* prompt(id, [text("Four")])
-        assert.match(system(), /^Owl\.[^]*Be green\./)
-      }).pipe(Effect.provide(agentLayer({ ...models, asked })))
-    })
-  )
-
-  it.effect("of an unknown session, or with a wish that cannot be met, fails and leaves nothing alive", () =>
-    Effect.gen(function* () {
-      const id = yield* stored()
-      const { loadSession, prompt } = yield* connect()
-      const unknown = yield* Effect.flip(loadSession(SessionId.make("nobody"), place(), {}))
-      assert.strictEqual(unknown._tag, "SessionNotFound")
-      const elsewhere = yield* Effect.flip(loadSession(id, place({ cwd: "/tmp" }), {}))
-      assert.strictEqual(elsewhere._tag, "InvalidInput")
-      assert.match(elsewhere.message, /works in \/; open it with that cwd/)
-      const model = yield* Effect.flip(loadSession(id, place(), { model: "scripted/three" }))
-      assert.strictEqual(model._tag, "InvalidInput")
-      assert.strictEqual((yield* Effect.flip(prompt(id, [text("Hi")])))._tag, "SessionNotFound")
-    }).pipe(Effect.provide(agentLayer(models)))
-  )
-
-  it.effect("takes another way to the same folder", () =>
-    Effect.gen(function* () {
-      const { base, work } = yield* makeFolder
-      const fileSystem = yield* FileSystem.FileSystem
-      yield* fileSystem.symlink(work, `${base}/link`)
-      yield* Effect.gen(function* () {
-        const { loadSession, newSession, prompt } = yield* connect()
-        const { sessionId } = yield* newSession(place({ cwd: work }), {})
-        yield* prompt(sessionId, [text("One")])
-        yield* loadSession(sessionId, place({ cwd: `${base}/link` }), {})
-      }).pipe(Effect.provide(agentLayer(models)))
-    }).pipe(Effect.provide(platform))
-  )
-
-  it.effect("while a turn runs tells what was, then what comes, and a cancel still reaches the turn", () =>
-    Effect.gen(function* () {
-      const { loadSession, open, untilSaid } = yield* connect()
-      const { cancel, id, say, told } = yield* open
-      const prompt = yield* fork(say("hang"))
-      yield* untilSaid("Well")
-      yield* loadSession(id, place(), {})
-      assert.deepStrictEqual(told().slice(1), ["UserMessage", "text Well", "CommandsChanged"])
-      yield* cancel
-      assert.strictEqual((yield* Fiber.join(prompt)).stopReason, "cancelled")
-      assert.strictEqual(told().at(-1), "InfoUpdated")
-    }).pipe(Effect.provide(agentLayer(models)))
-  )
-
-  it.effect("that is interrupted leaves no session alive", () =>
-    Effect.gen(function* () {
-      const id = yield* stored()
-      const slow = makeEditor()
-      const telling = yield* Deferred.make<void>()
-      const emit = () => Effect.andThen(Deferred.succeed(telling, undefined), Effect.never)
-      const { loadSession } = yield* connect({ ...slow, editor: { ...slow.editor, emit } })
-      const loading = yield* fork(loadSession(id, place(), {}))
-      yield* Deferred.await(telling)
-      yield* Fiber.interrupt(loading)
-      const { loadSession: load, told } = yield* connect()
-      yield* load(id, place(), {})
-      assert.lengthOf(told(id), 8)
-    }).pipe(Effect.provide(agentLayer(models)))
-  )
-})
-
-describe("a fork", () => {
-  it.effect("has the history of its source, and a life of its own", () =>
-    Effect.gen(function* () {
-      const asked = nothingAsked()
-      yield* Effect.gen(function* () {
-        const { forkSession, open, prompt, listSessions } = yield* connect()
-        const { id, say } = yield* open
-        yield* say("One")
-        const fork = yield* forkSession(id, place({ cwd: "/tmp" }))
-        assert.notStrictEqual(fork.sessionId, id)
-        yield* prompt(fork.sessionId, [text("Two")])
-        assert.deepStrictEqual(spoken(asked.prompts.at(-1) ?? []), ["user One", "assistant Fine: One", "user Two"])
-        assert.include(String(asked.prompts.at(-1)?.[0]?.content), "Working directory: /tmp")
-        yield* say("Three")
-        assert.deepStrictEqual(spoken(asked.prompts.at(-1) ?? []), ["user One", "assistant Fine: One", "user Three"])
-        const { sessions } = yield* listSessions({})
-        assert.deepStrictEqual(sessions.map(({ cwd, title }) => [cwd, title]).toSorted(), [
-          ["/", "One"],
-          ["/tmp", "One"]
-        ])
-      }).pipe(Effect.provide(agentLayer({ ...models, asked })))
-    })
-  )
-
-  it.effect("of a session in which nothing was said has its choices and its harness", () =>
-    Effect.gen(function* () {
-      const { forkSession, newSession } = yield* connect()
-      const { sessionId } = yield* newSession(place(), { harness: "super-pi-planner", model: "scripted/two" })
-      const fork = yield* forkSession(sessionId, place())
-      assert.strictEqual(fork.options[0]?.currentValue, "scripted/two")
-      assert.deepStrictEqual(
-        fork.modes.map(({ id }) => id),
-        ["plan"]
-      )
-    }).pipe(Effect.provide(agentLayer(models)))
-  )
-
-  it.effect("of a session at work is not at work", () =>
-    Effect.gen(function* () {
-      const asked = nothingAsked()
-      yield* Effect.gen(function* () {
-        const { cancel, forkSession, open, prompt, untilSaid } = yield* connect()
-        const { id, say } = yield* open
-        const running = yield* fork(say("hang"))
-        yield* untilSaid("Well")
-        const { sessionId } = yield* forkSession(id, place())
-        assert.strictEqual((yield* prompt(sessionId, [text("Two")])).stopReason, "end_turn")
-        assert.deepStrictEqual(spoken(asked.prompts.at(-1) ?? []), ["user hang", "assistant Well", "user Two"])
-        yield* cancel(id)
-        assert.strictEqual((yield* Fiber.join(running)).stopReason, "cancelled")
-      }).pipe(Effect.provide(agentLayer({ ...models, asked })))
-    })
-  )
-})
-
-describe("several connections", () => {
-  it.effect("see one session: each what the other does, its own words excepted", () =>
-    Effect.gen(function* () {
-      const one = yield* connect()
-      const two = yield* connect(makeEditor(), "ask")
-      const { id, say } = yield* one.open
-      yield* say("One")
-      yield* two.resumeSession(id, place(), {})
-      const from = one.told(id).length
-      yield* two.prompt(id, [text("Two")])
-      assert.deepStrictEqual(two.told(id), ["text Fine: Two", "UsageUpdated", "InfoUpdated"])
-      assert.deepStrictEqual(one.told(id).slice(from), ["UserMessage", "text Fine: Two", "UsageUpdated", "InfoUpdated"])
-      // Each is told the mode as its own transport allows it.
-      yield* one.setMode(id, "always-approve")
-      const modes = (events: typeof one.events) =>
-        events.flatMap(([, event]) => (event._tag === "ModeChanged" ? [event.mode] : []))
-      assert.deepStrictEqual([modes(one.events), modes(two.events)], [["always-approve"], ["ask"]])
-    }).pipe(Effect.provide(agentLayer(models)))
-  )
-
-  it.effect("know only what they opened themselves", () =>
-    Effect.gen(function* () {
-      const one = yield* connect()
-      const two = yield* connect()
-      const { id, say } = yield* one.open
-      const running = yield* fork(say("hang"))
-      yield* one.untilSaid("Well")
-      assert.strictEqual((yield* Effect.flip(two.prompt(id, [text("Hi")])))._tag, "SessionNotFound")
-      assert.strictEqual((yield* Effect.flip(two.setMode(id, "plan")))._tag, "SessionNotFound")
-      assert.strictEqual((yield* Effect.flip(two.closeSession(id)))._tag, "SessionNotFound")
-      yield* two.cancel(id)
-      assert.isUndefined(running.pollUnsafe())
-    }).pipe(Effect.provide(agentLayer(models)))
-  )
-
-  it.effect("leave one by one: the session ends with the last", () =>
-    Effect.gen(function* () {
-      const asked = nothingAsked()
-      yield* Effect.gen(function* () {
-        const two = yield* connect()
-        const id = yield* Effect.gen(function* () {
-          const one = yield* connect()
-          const { id, say } = yield* one.open
-          yield* say("One")
-          yield* two.loadSession(id, place(), {})
-          return id
-        }).pipe(Effect.scoped)
-        const running = yield* fork(two.prompt(id, [text("hang")]))
-        yield* two.untilSaid("Well")
-        const three = yield* Effect.scoped(
-          Effect.gen(function* () {
-            const three = yield* connect()
-            yield* three.loadSession(id, place(), {})
-            return three
-          })
-        )
-        assert.isUndefined(running.pollUnsafe())
-        assert.strictEqual(asked.open, 1)
-        yield* two.cancel(id)
-        yield* Fiber.join(running)
-        const from = three.told(id).length
-        yield* two.prompt(id, [text("Two")])
-        assert.strictEqual(three.told(id).length, from)
-      }).pipe(Effect.scoped, Effect.provide(agentLayer({ ...models, asked })))
-    })
-  )
-
-  it.effect("that held a session that was closed and opened anew do not end the new one", () =>
-    Effect.gen(function* () {
-      const one = yield* connect()
-      const { id, say } = yield* one.open
-      yield* say("One")
-      yield* Effect.gen(function* () {
-        const two = yield* connect()
-        yield* two.loadSession(id, place(), {})
-        yield* one.closeSession(id)
-        yield* one.loadSession(id, place(), {})
-        assert.strictEqual((yield* Effect.flip(two.prompt(id, [text("Two")])))._tag, "SessionNotFound")
-      }).pipe(Effect.scoped)
-      assert.strictEqual((yield* one.prompt(id, [text("Three")])).stopReason, "end_turn")
-    }).pipe(Effect.provide(agentLayer(models)))
   )
 })

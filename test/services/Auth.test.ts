@@ -15,6 +15,12 @@ import { type ProviderSettings, Settings, type SettingsValue } from "../../src/s
 import { platform, settingsHome } from "../support/SettingsHome.ts"
 
 const provider: ProviderSettings = { name: "openai", kind: "openai", apiKey: Redacted.make("k"), models: [] }
+const bare: ProviderSettings = {
+  name: "local",
+  kind: "openai-compatible",
+  baseUrl: "http://127.0.0.1:1/v1",
+  models: []
+}
 const good = "the good token"
 const other = "another good token"
 
@@ -77,6 +83,24 @@ const states: ReadonlyArray<State> = [
     value: { defaultModel: "scripted/turns.json" },
     first: "ok",
     said: ["ok", "ok", no, no, "InvalidInput"]
+  },
+  {
+    name: "a provider without any model",
+    value: { providers: [bare] },
+    first: no,
+    said: [no, no, no, no, "InvalidInput"]
+  },
+  {
+    name: "a provider whose only model is the default",
+    value: { providers: [bare], defaultModel: "local/qwen" },
+    first: "ok",
+    said: ["ok", "ok", no, no, "InvalidInput"]
+  },
+  {
+    name: "a default model without its provider",
+    value: { defaultModel: "gone/model" },
+    first: no,
+    said: [no, no, no, no, "InvalidInput"]
   },
   {
     name: "a token required",
@@ -152,6 +176,11 @@ describe("Auth", () => {
         messageOf(auth.require)
       )
       assert.match(warned, /Ignored so far: providers\.x needs a kind$/)
+      const empty = yield* withAuth({ providers: [bare] }, (auth) => messageOf(auth.require))
+      assert.match(
+        empty,
+        /local has no model.*\[providers\.local\] in \/home\/ada\/\.supercharge\/config\.toml.*models = /
+      )
     })
   )
 
@@ -166,7 +195,7 @@ describe("Auth", () => {
       assert.match(bad, /not valid.*super-pi token list/)
       const wrong = yield* withAuth(required, (auth) => Effect.flip(auth.authenticate("oauth", undefined)))
       assert.strictEqual(wrong._tag === "InvalidInput" ? wrong.field : "", "methodId")
-      assert.strictEqual(wrong.message, "methodId must be one of: gateway-token, provider-key")
+      assert.strictEqual(wrong.message, "there is no such method; choose one of: gateway-token, provider-key")
     })
   )
 

@@ -11,7 +11,6 @@ import { completed, type FakeTool } from "./fakeTools.ts"
 import { info } from "./models.ts"
 
 export const behaviours = ["say", "hang", "read", "stuck", "ask", "both", "plan", "fail", "break"] as const
-export type Behaviour = (typeof behaviours)[number]
 
 const call = (name: string, value: string): ScriptPart => ({ tool: { name, input: { value }, id: "same" } })
 

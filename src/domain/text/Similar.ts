@@ -1,4 +1,5 @@
 /** Names that a person or a model may have meant. */
+import { identity } from "effect/Function"
 
 const pairs = (word: string): ReadonlySet<string> => {
   const lower = ` ${word.toLowerCase()} `
@@ -12,10 +13,14 @@ const similarity = (one: string, other: string): number => {
   return (2 * first.intersection(second).size) / (first.size + second.size)
 }
 
-/** At most three, the closest first. */
-export const closest = (name: string, candidates: ReadonlyArray<string>): ReadonlyArray<string> =>
+/** At most three, the closest first. `nameOf` takes the part of a candidate that is compared. */
+export const closest = (
+  name: string,
+  candidates: ReadonlyArray<string>,
+  nameOf: (candidate: string) => string = identity
+): ReadonlyArray<string> =>
   candidates
-    .map((candidate) => ({ candidate, score: similarity(name, candidate) }))
+    .map((candidate) => ({ candidate, score: similarity(name, nameOf(candidate)) }))
     .filter(({ score }) => score >= 0.5)
     .sort((one, other) => other.score - one.score)
     .slice(0, 3)

@@ -4,6 +4,7 @@ import type * as Redacted from "effect/Redacted"
 import * as Ref from "effect/Ref"
 import { AuthRequired, InvalidInput } from "../../domain/Failure.ts"
 import type { AuthMethod, AuthShape } from "../Auth.ts"
+import { listModels } from "../models/ModelList.ts"
 import { Settings, type SettingsValue } from "../Settings.ts"
 import { TokenStore } from "./TokenStore.ts"
 
@@ -31,8 +32,11 @@ type Signed =
   | { readonly _tag: "Token"; readonly token: Redacted.Redacted<string> }
   | { readonly _tag: "Out" }
 
-const hasModel = ({ defaultModel, providers }: SettingsValue): boolean =>
-  providers.length > 0 || defaultModel?.startsWith("scripted/") === true
+const hasModel = (value: SettingsValue): Effect.Effect<boolean> =>
+  Effect.map(
+    Effect.promise(() => import("../models/Catalogue.ts")),
+    ({ catalogue }) => listModels(value, catalogue).length > 0
+  )
 
 export const makeAuth = Effect.gen(function* () {
   const settings = yield* Settings
@@ -44,16 +48,23 @@ export const makeAuth = Effect.gen(function* () {
   const isAccepted = (token: Redacted.Redacted<string>) =>
     tokens.verify(token).pipe(Effect.catch(({ message }) => refuse(message)))
 
-  const requireModel = (value: SettingsValue) => {
-    if (hasModel(value)) return Effect.void
+  const requireModel = Effect.fnUntraced(function* (value: SettingsValue) {
+    if (yield* hasModel(value)) return
+    const [provider] = value.providers
+    if (provider !== undefined) {
+      return yield* refuse(
+        `The provider ${provider.name} has no model that is known here: name one under [providers.${provider.name}] in ` +
+          `${settings.home}/config.toml, such as models = ["qwen"], then start a new session`
+      )
+    }
     const [warning] = value.warnings
-    return refuse(
+    return yield* refuse(
       "No model provider is configured: start the agent with a key in its environment, such as " +
         "`export ANTHROPIC_API_KEY=…` (or OPENAI_API_KEY, GEMINI_API_KEY), or add a [providers.<name>] section to " +
         `${settings.home}/config.toml, then start a new session` +
         (warning === undefined ? "" : `. Ignored so far: ${warning}`)
     )
-  }
+  })
 
   const requireToken = Effect.fnUntraced(function* (value: SettingsValue) {
     if (!value.authRequired) return
@@ -106,7 +117,7 @@ export const makeAuth = Effect.gen(function* () {
       yield* acceptToken(token)
     } else if (methodId !== providerKey.id) {
       const known = (yield* methods).map(({ id }) => id).join(", ")
-      return yield* new InvalidInput({ field: "methodId", message: `methodId must be one of: ${known}` })
+      return yield* new InvalidInput({ field: "methodId", message: `there is no such method; choose one of: ${known}` })
     }
     // A sign-in succeeds only if a session can be opened next (F106).
     yield* require

@@ -134,7 +134,10 @@ export const makeTokenFile = (fs: FileSystem.FileSystem, folder: string, path: s
   })
 
   const revoke = Effect.fn("TokenStore.revoke")(function* (id: string) {
-    const unknown = new InvalidInput({ field: "id", message: "id is none of the tokens; list them to see their ids" })
+    const unknown = new InvalidInput({
+      field: "id",
+      message: "no token has this id; `super-pi token list` shows the ids"
+    })
     const isKnown = (tokens: ReadonlyArray<TokenEntry>) => tokens.some((token) => token.id === id)
     // Looked at first, so that a wrong id makes no folder and no lock.
     if (!isKnown(yield* read)) return yield* unknown

@@ -3,7 +3,8 @@ import * as AiTool from "effect/ai/Tool"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { textContent } from "../../domain/Tool.ts"
-import { type ToolDefinition, ToolInputInvalid, type ToolOutcome } from "../ToolDefinition.ts"
+import { type ToolDefinition, ToolInputInvalid } from "../ToolDefinition.ts"
+import { failed } from "../tools/support/Outcome.ts"
 import { outcomeOf } from "./McpOutcome.ts"
 import type { McpServer, McpTool } from "./McpServer.ts"
 import type { Redactor } from "./Redactor.ts"
@@ -48,8 +49,6 @@ export interface McpToolContext {
   readonly redactor: Redactor
   readonly names: Namer
 }
-
-const failed = (text: string): ToolOutcome => ({ status: "failed", text, content: [textContent(text)] })
 
 export const makeTool = (tool: McpTool, { alias, name, names, redactor, server }: McpToolContext): ToolDefinition => {
   const title = `${alias}: ${tool.name}`

@@ -7,6 +7,7 @@ import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { PlatformError } from "effect/PlatformError"
+import * as Predicate from "effect/Predicate"
 import * as ChildProcess from "effect/process/ChildProcess"
 import { type ChildProcessHandle, ChildProcessSpawner } from "effect/process/ChildProcessSpawner"
 import * as Fiber from "effect/Fiber"
@@ -41,13 +42,13 @@ export interface StdioOptions {
 
 const explain = ({ command }: StdioOptions["spec"], cwd: string, { reason }: PlatformError): McpFailed => {
   const isFolder = reason._tag === "NotFound" && reason.method === "access"
-  const cause = Object(reason.cause)
+  const code = Predicate.hasProperty(reason.cause, "code") ? String(reason.cause.code) : reason._tag
   return new McpFailed({
     message: isFolder
       ? `could not be started: the folder ${cwd} does not exist`
       : reason._tag === "NotFound"
         ? `could not be started: there is no program "${command}". Install it, or give its absolute path`
-        : `could not be started: "${command}" failed with ${"code" in cause ? cause.code : reason._tag}`
+        : `could not be started: "${command}" failed with ${code}`
   })
 }
 

@@ -1,6 +1,6 @@
 /**
  * Facts about the current models of the three providers that have lists of their own: window, efforts, price. The first
- * model of a kind is the one that a new session gets when nothing was chosen. Loaded only when models are listed.
+ * model of a kind is the one that a new session gets when nothing was chosen.
  */
 import type { ModelPrice } from "../../domain/Model.ts"
 import type { ProviderKind } from "../Settings.ts"

@@ -1,7 +1,9 @@
 /** What can be chosen, as a function of the settings and the catalogue; and what to say when a choice fails. */
 import * as Result from "effect/Result"
 import { type ModelInfo, UNKNOWN_CONTEXT_WINDOW } from "../../domain/Model.ts"
-import type { ModelSettings, ProviderKind, ProviderSettings, SettingsValue } from "../Settings.ts"
+import { closest } from "../../domain/text/Similar.ts"
+import type { ModelSettings, ProviderSettings, SettingsValue } from "../Settings.ts"
+import { providerVariables } from "../settings/Environment.ts"
 import type { catalogue, KnownModel } from "./Catalogue.ts"
 
 type Catalogue = typeof catalogue
@@ -77,47 +79,24 @@ export const listModels = (settings: SettingsValue, catalogue: Catalogue): Reado
   return [...first, ...listed.filter(({ id }) => id !== first[0]?.id)]
 }
 
-const pairsOf = (text: string): ReadonlySet<string> =>
-  new Set(
-    Array.from({ length: Math.max(0, text.length - 1) }, (_, index) => text.slice(index, index + 2).toLowerCase())
-  )
-
-/** The share of neighbouring letters that two names have in common, 0 to 1. */
-const likeness = (one: string, other: string): number => {
-  const [left, right] = [pairsOf(one), pairsOf(other)]
-  return (2 * left.intersection(right).size) / Math.max(1, left.size + right.size)
-}
-
+/** Providers have long names that are alike: only the models tell what was meant. */
 const bareName = (id: string): string => splitId(id)?.model ?? id
-
-const closest = (id: string, candidates: ReadonlyArray<string>): ReadonlyArray<string> =>
-  candidates
-    .map((candidate) => ({ candidate, score: likeness(bareName(id), bareName(candidate)) }))
-    .filter(({ score }) => score >= 0.5)
-    .toSorted((one, other) => other.score - one.score)
-    .slice(0, 3)
-    .map(({ candidate }) => candidate)
-
-const keyVariable: { readonly [K in Exclude<ProviderKind, "openai-compatible">]: string } = {
-  anthropic: "ANTHROPIC_API_KEY",
-  openai: "OPENAI_API_KEY",
-  google: "GEMINI_API_KEY"
-}
-
-const hasKeyVariable = (name: string): name is keyof typeof keyVariable => Object.hasOwn(keyVariable, name)
 
 const notConfigured = (name: string, settings: SettingsValue, file: string): string => {
   const section = `add [providers.${name}] to ${file}`
-  const remedy = hasKeyVariable(name) ? `set ${keyVariable[name]}, or ${section}` : section
+  const usual = providerVariables.find((variables) => variables.name === name)
+  const remedy = usual === undefined ? section : `set ${usual.apiKey}, or ${section}`
   const configured = settings.providers.map((provider) => provider.name)
   const others = configured.length === 0 ? "" : `, or choose a model of ${configured.join(", ")}`
   return `The provider "${name}" is not configured: ${remedy}${others}.`
 }
 
-const notUsable = ({ kind, name }: ProviderSettings, file: string): string =>
-  kind === "openai-compatible"
+const notUsable = ({ kind, name }: ProviderSettings, file: string): string => {
+  const usual = providerVariables.find((variables) => variables.kind === kind)
+  return usual === undefined
     ? `The provider "${name}" has no address: set base_url under [providers.${name}] in ${file}, such as http://127.0.0.1:8080/v1.`
-    : `The provider "${name}" has no API key: set ${keyVariable[kind]}, or api_key under [providers.${name}] in ${file}.`
+    : `The provider "${name}" has no API key: set ${usual.apiKey}, or api_key under [providers.${name}] in ${file}.`
+}
 
 /** What `id` stands for, or why it stands for nothing and what to do about it. `file` is the path of the settings. */
 export const findModel = (
@@ -126,22 +105,25 @@ export const findModel = (
   listed: ReadonlyArray<ModelInfo>,
   file: string
 ): Result.Result<{ readonly provider: ProviderSettings; readonly info: ModelInfo; readonly model: string }, string> => {
-  const names = closest(
-    id,
-    listed.map((info) => info.id)
-  )
-  const hint = names.length === 0 ? "" : ` Did you mean ${names.join(" or ")}?`
+  const hint = () => {
+    const names = closest(
+      bareName(id),
+      listed.map((info) => info.id),
+      bareName
+    )
+    return names.length === 0 ? "" : ` Did you mean ${names.join(" or ")}?`
+  }
   const parts = splitId(id)
   if (parts === undefined) {
-    return Result.fail(`"${id}" names no model: write provider/model, such as anthropic/claude-sonnet-5-5.${hint}`)
+    return Result.fail(`"${id}" names no model: write provider/model, such as anthropic/claude-sonnet-5-5.${hint()}`)
   }
   const provider = settings.providers.find(({ name }) => name === parts.provider)
-  if (provider === undefined) return Result.fail(`${notConfigured(parts.provider, settings, file)}${hint}`)
+  if (provider === undefined) return Result.fail(`${notConfigured(parts.provider, settings, file)}${hint()}`)
   if (!isUsable(provider)) return Result.fail(notUsable(provider, file))
   const info = listed.find((known) => known.id === id)
   return info === undefined
     ? Result.fail(
-        `The provider "${provider.name}" has no model "${parts.model}" that is known here.${hint} ` +
+        `The provider "${provider.name}" has no model "${parts.model}" that is known here.${hint()} ` +
           `To use it anyway, name it in models under [providers.${provider.name}] in ${file}, or start with --model ${id}.`
       )
     : Result.succeed({ provider, info, model: parts.model })

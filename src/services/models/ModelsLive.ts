@@ -8,7 +8,8 @@ import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
 import type { ModelInfo } from "../../domain/Model.ts"
 import { Models, ModelUnavailable } from "../Models.ts"
-import { type ProviderSettings, Settings } from "../Settings.ts"
+import { type ProviderSettings, Settings, type SettingsValue } from "../Settings.ts"
+import { catalogue } from "./Catalogue.ts"
 import { findModel, listModels, SCRIPTED } from "./ModelList.ts"
 
 type Model = LanguageModel.LanguageModel
@@ -53,19 +54,19 @@ export const layer: Layer.Layer<Models, never, Settings | FileSystem.FileSystem>
     const scripts = new Map<string, Model>()
     // Settings that were read anew are new objects, so a changed key is never answered from here.
     const loaded = new WeakMap<ProviderSettings, Map<string, Model>>()
+    const lists = new WeakMap<SettingsValue, ReadonlyArray<ModelInfo>>()
 
-    // Uninterruptible, since all later requests share the outcome of the first.
     const http = yield* Effect.cached(
       Effect.flatMap(
         Effect.promise(() => import("./provider/ProviderHttp.ts")),
         (module) => Scope.provide(module.make, scope)
-      ).pipe(Effect.uninterruptible)
+      )
     )
 
-    const known = Effect.gen(function* () {
-      const value = yield* settings.current
-      const { catalogue } = yield* Effect.promise(() => import("./Catalogue.ts"))
-      return { value, listed: listModels(value, catalogue) }
+    const known = Effect.map(settings.current, (value) => {
+      const listed = lists.get(value) ?? listModels(value, catalogue)
+      lists.set(value, listed)
+      return { value, listed }
     })
 
     const load = Effect.fnUntraced(function* ({ effort, info, model, provider }: Choice) {

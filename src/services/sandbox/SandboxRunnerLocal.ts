@@ -14,12 +14,12 @@ import * as Path from "effect/Path"
 import type { PlatformError } from "effect/PlatformError"
 import * as ChildProcess from "effect/process/ChildProcess"
 import { type ChildProcessHandle, ChildProcessSpawner } from "effect/process/ChildProcessSpawner"
-import * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { childEnvironment, type Environment } from "../../domain/ChildEnvironment.ts"
 import { systemText } from "../files/SystemText.ts"
 import { CommandFailed, type CommandResult, SandboxRunner, type ShellCommand } from "../SandboxRunner.ts"
+import { secretsOf } from "../settings/Secrets.ts"
 import { Settings } from "../Settings.ts"
 import { findExecutable } from "./Executable.ts"
 import { defaultLimits, makeRecorder, type RecorderLimits } from "./OutputRecorder.ts"
@@ -103,14 +103,7 @@ const make = Effect.fnUntraced(function* (environment: Environment, limits: Reco
   const running = yield* Effect.acquireRelease(Scope.make("parallel"), Scope.close)
   const bash = yield* Effect.cached(findExecutable(fs, path, environment, "bash"))
 
-  const environmentNow = Effect.map(settings.current, ({ gatewayToken, providers }) =>
-    childEnvironment(
-      environment,
-      [gatewayToken, ...providers.map(({ apiKey }) => apiKey)].flatMap((secret) =>
-        secret === undefined ? [] : [Redacted.value(secret)]
-      )
-    )
-  )
+  const environmentNow = Effect.map(settings.current, (value) => childEnvironment(environment, secretsOf(value)))
 
   const start = Effect.fnUntraced(function* (command: ShellCommand) {
     const shell = yield* bash

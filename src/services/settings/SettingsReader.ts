@@ -8,6 +8,7 @@ import type { PlatformError } from "effect/PlatformError"
 import type * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as SynchronizedRef from "effect/SynchronizedRef"
+import { statSync } from "node:fs"
 import { homedir } from "node:os"
 import type { Flags, SettingsShape, SettingsValue } from "../Settings.ts"
 import { readEnvironment, readSecret, readVariable } from "./Environment.ts"
@@ -19,6 +20,8 @@ const largestFile = 1024n * 1024n
 
 /** What a look at the file showed, and the settings that were made of it. */
 interface Reading {
+  /** The same while nothing can have changed. */
+  readonly glance: string | undefined
   /** Differs when the file may have changed. */
   readonly stamp: string
   /** The last content that could be read. */
@@ -29,6 +32,18 @@ interface Reading {
 type Look =
   | { readonly _tag: "Absent" | "Present"; readonly stamp: string }
   | { readonly _tag: "Unusable"; readonly stamp: string; readonly problem: string }
+
+/**
+ * A first look, for which nobody waits: every request asks for the settings several times. Undefined when there is
+ * something in the way, which then takes the longer look to name it.
+ */
+const glanceAt = (path: string): string | undefined =>
+  Result.getOrUndefined(
+    Result.try(() => {
+      const file = statSync(path, { throwIfNoEntry: false })
+      return file === undefined ? "" : [file.mtimeMs, file.size, file.ino, file.mode].join(":")
+    })
+  )
 
 const unreadable = ({ reason }: PlatformError): string =>
   `cannot be read (${reason._tag}); make it a file that you may read`
@@ -83,14 +98,16 @@ export const makeSettings = Effect.fnUntraced(function* (flags: Flags) {
     const merged = mergeSettings({ file, path, environment, namedKeys, flags })
     const value: SettingsValue = { ...merged, warnings: [...problem, ...merged.warnings] }
     yield* Effect.forEach(value.warnings, (warning) => Effect.logWarning(warning), { discard: true })
-    return { stamp: seen.stamp, file, value } satisfies Reading
+    return { stamp: seen.stamp, file, value }
   })
 
   const current = SynchronizedRef.modifyEffect(
     latest,
     Effect.fnUntraced(function* (last) {
+      const glance = glanceAt(path)
+      if (last !== undefined && glance !== undefined && last.glance === glance) return [last.value, last] as const
       const seen = yield* fs.stat(path).pipe(Effect.match({ onSuccess: look, onFailure: lookFailed }))
-      const reading = last?.stamp === seen.stamp ? last : yield* read(seen, last)
+      const reading = { ...(last?.stamp === seen.stamp ? last : yield* read(seen, last)), glance }
       return [reading.value, reading] as const
     })
   )

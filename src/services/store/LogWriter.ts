@@ -1,6 +1,6 @@
 /**
  * Writes the log of one live session behind its back: entries are taken at once and stored within 250 ms, whole events
- * promptly. What was flushed survives a kill; what could not be stored is kept and tried again.
+ * within 20 ms. What was flushed survives a kill; what could not be stored is kept and tried again.
  */
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
@@ -27,8 +27,11 @@ export interface LogWriter {
   readonly kept: Effect.Effect<void, StoreFailed>
 }
 
-/** How long the end of a message may stay in memory. */
-const DELAY = "250 millis"
+/** Whatever comes waits so long for what happens together with it: no request to a model has to wait for the disk. */
+const GATHER = "20 millis"
+
+/** How much longer the end of a message may stay in memory. */
+const DELAY = "230 millis"
 
 /** Entries that wait while the store fails. */
 const MAX_WAITING = 8192
@@ -129,6 +132,7 @@ export const open = Effect.fnUntraced(function* (
   })
 
   const inBackground = dirty.await.pipe(
+    Effect.andThen(Effect.sleep(GATHER)),
     Effect.andThen(Effect.timeoutOrElse(urgent.await, { duration: DELAY, orElse: () => Effect.void })),
     Effect.andThen(flush),
     Effect.catch(warn),

@@ -48,8 +48,9 @@ const conflict = (message: string) => new StoreFailed({ reason: "conflict", mess
 export const make = (sql: SqlClient, failed: (error: SqlError) => StoreFailed): SessionStoreShape => {
   const columns = sql.literal(COLUMNS)
 
-  const or = (onConflict: () => StoreFailed) => (error: SqlError) =>
-    error.reason._tag === "UniqueViolation" ? onConflict() : failed(error)
+  const explain = (error: SqlError) => Effect.fail(failed(error))
+  const explainOr = (onConflict: () => StoreFailed) => (error: SqlError) =>
+    error.reason._tag === "UniqueViolation" ? Effect.fail(onConflict()) : explain(error)
 
   const find = Effect.fnUntraced(function* (id: SessionId) {
     const [row] = yield* sql<SessionRow>`SELECT ${columns} FROM sessions WHERE id = ${id}`
@@ -99,7 +100,7 @@ export const make = (sql: SqlClient, failed: (error: SqlError) => StoreFailed): 
     const inserted = entries.length === 0 ? Effect.void : insertEntries(record.id, 0, entries)
     yield* sql
       .withTransaction(Effect.andThen(insertSession(record), inserted))
-      .pipe(Effect.catchTag("SessionNotFound", Effect.die), Effect.mapError(or(() => exists(record.id))))
+      .pipe(Effect.catchTags({ SessionNotFound: Effect.die, SqlError: explainOr(() => exists(record.id)) }))
   })
 
   const append = Effect.fn("SessionStore.append")(function* (
@@ -108,9 +109,7 @@ export const make = (sql: SqlClient, failed: (error: SqlError) => StoreFailed): 
     entries: ReadonlyArray<Entry>
   ) {
     const taken = () => conflict(`Session ${id} was continued elsewhere since it was opened here; load it again`)
-    yield* sql
-      .withTransaction(insertEntries(id, seq, entries))
-      .pipe(Effect.catchTag("SqlError", (error) => Effect.fail(or(taken)(error))))
+    yield* sql.withTransaction(insertEntries(id, seq, entries)).pipe(Effect.catchTag("SqlError", explainOr(taken)))
   })
 
   const record = Effect.fn("SessionStore.record")(
@@ -122,7 +121,7 @@ export const make = (sql: SqlClient, failed: (error: SqlError) => StoreFailed): 
         message: `The stored record of session ${id} cannot be read; delete it, or start a new session`
       })
     },
-    Effect.catchTag("SqlError", (error) => Effect.fail(failed(error)))
+    Effect.catchTag("SqlError", explain)
   )
 
   const nextSeq = Effect.fn("SessionStore.nextSeq")(
@@ -132,7 +131,7 @@ export const make = (sql: SqlClient, failed: (error: SqlError) => StoreFailed): 
       SELECT COALESCE(MAX(seq) + 1, 0) AS next FROM entries WHERE session_id = ${id}`
       return row?.next ?? 0
     },
-    Effect.catchTag("SqlError", (error) => Effect.fail(failed(error)))
+    Effect.catchTag("SqlError", explain)
   )
 
   const entries = (id: SessionId) =>
@@ -167,7 +166,7 @@ export const make = (sql: SqlClient, failed: (error: SqlError) => StoreFailed): 
       if (last === undefined) return { sessions }
       return { sessions, nextCursor: yield* Effect.orDie(encodeCursor([last.updatedAt, last.id])) }
     },
-    Effect.catchTag("SqlError", (error) => Effect.fail(failed(error)))
+    Effect.catchTag("SqlError", explain)
   )
 
   const remove = Effect.fn("SessionStore.remove")(function* (id: SessionId) {
@@ -182,9 +181,12 @@ export const make = (sql: SqlClient, failed: (error: SqlError) => StoreFailed): 
   })
 
   const fork = Effect.fn("SessionStore.fork")(function* (from: SessionId, to: SessionRecord) {
-    yield* sql
-      .withTransaction(copy(from, to))
-      .pipe(Effect.catchTag("SqlError", (error) => Effect.fail(or(() => exists(to.id))(error))))
+    yield* sql.withTransaction(copy(from, to)).pipe(
+      Effect.catchTag(
+        "SqlError",
+        explainOr(() => exists(to.id))
+      )
+    )
   })
 
   return { create, append, record, entries, nextSeq, list, remove, fork }

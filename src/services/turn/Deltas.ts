@@ -77,8 +77,11 @@ export const make = Effect.fnUntraced(function* (
         if (delta.text === "") return
         if (waiting !== undefined && waiting.messageId !== delta.messageId) yield* send(1, true)
         waiting = waiting === undefined ? delta : { ...waiting, text: waiting.text + delta.text }
-        yield* send(beating && present === delta.messageId ? MAX_CHARACTERS : 1)
+        const isFirst = present !== delta.messageId
+        yield* send(beating && !isFirst ? MAX_CHARACTERS : 1)
         present = delta.messageId
+        // Whoever writes it comes next, and not when all that arrived with it has been dealt with.
+        if (isFirst) yield* Effect.yieldNow
         yield* startBeating
       })
     )

@@ -60,11 +60,27 @@ const advice: { readonly [K in TurnError["kind"]]: string } = {
   internal: "The provider's answer could not be used."
 }
 
-/** What the provider said. A used-up limit has no words of its own; our adapter keeps those of the provider beside it. */
+const describe = (reason: AiError.AiErrorReason): string | undefined => {
+  switch (reason._tag) {
+    case "NetworkError":
+      return reason.description === undefined ? undefined : `${reason.description}; request to ${reason.url}`
+    case "AuthenticationError":
+    case "InvalidRequestError":
+      return reason.description
+    default:
+      return undefined
+  }
+}
+
+/**
+ * What the provider said, without the advice that some messages of Effect add: ours stands before it. A used-up limit
+ * has no words of its own; our adapter keeps those of the provider beside it.
+ */
 export const wordsOf = (reason: AiError.AiErrorReason): string => {
   const kept =
     reason._tag === "RateLimitError" || reason._tag === "QuotaExhaustedError" ? reason.metadata["superPi"] : null
-  return Predicate.hasProperty(kept, "message") && typeof kept.message === "string" ? kept.message : reason.message
+  if (Predicate.hasProperty(kept, "message") && typeof kept.message === "string") return kept.message
+  return describe(reason) ?? reason.message
 }
 
 export const toTurnError = (error: AiError.AiError): TurnError => {

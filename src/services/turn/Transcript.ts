@@ -1,6 +1,7 @@
 /** The conversation as the model of this turn can take it, and as the log keeps it. */
 import * as Effect from "effect/Effect"
 import * as Prompt from "effect/ai/Prompt"
+import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type { Content } from "../../domain/Content.ts"
 import { userMessage } from "../../domain/ContextMessage.ts"
@@ -19,9 +20,19 @@ export interface Transcript {
   readonly end: (options: { readonly keepPrompt: boolean }) => Effect.Effect<void>
 }
 
-const decodeMessage = Schema.decodeUnknownEffect(Prompt.Message)
+const decodeMessage = Schema.decodeUnknownOption(Prompt.Message)
 const encodeMessage = Schema.encodeEffect(Prompt.Message)
 const toJson = Schema.decodeUnknownEffect(Schema.Json)
+
+const known = new WeakMap<object, Option.Option<Prompt.Message>>()
+
+/** Decoded once per message, so that a turn costs the same however long the conversation is. */
+const readMessage = (message: Schema.Json): Option.Option<Prompt.Message> => {
+  if (typeof message !== "object" || message === null) return Option.none()
+  const read = known.get(message) ?? decodeMessage(message)
+  known.set(message, read)
+  return read
+}
 
 const isImage = (part: Prompt.UserMessagePart): part is Prompt.FilePart =>
   part.type === "file" && part.mediaType.startsWith("image/")
@@ -48,10 +59,7 @@ export const open = Effect.fnUntraced(function* (
   const visible = (message: Prompt.Message) => (image ? message : withoutImages(message))
   const before = yield* session.context
   const asked = userMessage(prompt)
-  const known = yield* Effect.forEach([...before, asked], (message) => Effect.option(decodeMessage(message)))
-  const messages = [...repairCalls(known.flatMap((message) => (message._tag === "Some" ? [message.value] : [])))].map(
-    visible
-  )
+  const messages = repairCalls([...before, asked].flatMap((message) => Option.toArray(readMessage(message)))).map(visible)
   yield* session.log({ _tag: "ContextAppended", messages: [asked] })
 
   const append = Effect.fnUntraced(function* (added: ReadonlyArray<Prompt.Message>) {

@@ -3,6 +3,7 @@ import type * as LanguageModel from "effect/ai/LanguageModel"
 import * as Prompt from "effect/ai/Prompt"
 import type * as Response from "effect/ai/Response"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import { SecureRandom } from "effect/crypto/SecureRandom"
 import type { Content } from "../../domain/Content.ts"
@@ -54,6 +55,7 @@ export const layerWith = (options: { readonly maxRequests: number }) =>
       const random = yield* SecureRandom
 
       const run = Effect.fn("Turn.run")(function* (session: TurnSession, prompt: ReadonlyArray<Content>) {
+        const prompting = yield* Effect.forkChild(systemPrompt(session), { startImmediately: true })
         const ids = yield* TurnIds.make(random)
         const deltas = yield* Deltas.make(session.emit)
         const selection = yield* session.model
@@ -119,7 +121,7 @@ export const layerWith = (options: { readonly maxRequests: number }) =>
           return { stopReason: finish.reason === "length" ? "max_tokens" : "end_turn", usage } satisfies Outcome
         })
 
-        const system = Prompt.systemMessage({ content: yield* systemPrompt(session) })
+        const system = Prompt.systemMessage({ content: yield* Fiber.join(prompting) })
         return yield* Effect.gen(function* () {
           const model = yield* models.resolve(selection.id, selection.effort)
           while (requests < options.maxRequests) {

@@ -21,7 +21,7 @@ export const toWireError = (failure: Failure, names: FieldNames = {}): WireError
     case "SessionNotFound":
       return new WireError({
         code: ErrorCode.ResourceNotFound,
-        message: oneLine(`${failure.message}: open it with session/load, or start one with session/new`),
+        message: oneLine(`${failure.message}: load one that session/list names, or start one with session/new`),
         data: { sessionId: failure.sessionId }
       })
     case "InvalidInput": {

@@ -18,7 +18,10 @@ const sandbox = (
   environment: Record<string, string | undefined> = process.env,
   settings: Partial<SettingsValue> = {}
 ) =>
-  SandboxRunnerLocal.layer(environment).pipe(Layer.provide(Settings.layerValues(settings)), Layer.provideMerge(platform))
+  SandboxRunnerLocal.layer(environment).pipe(
+    Layer.provide(Settings.layerValues(settings)),
+    Layer.provideMerge(platform)
+  )
 
 const shell = Effect.fnUntraced(function* (command: string, options: Partial<ShellCommand> = {}) {
   const runner = yield* SandboxRunner

@@ -19,7 +19,8 @@ const make = Effect.gen(function* () {
   const log = {
     append: (entry: Entry) => Effect.sync(() => void entries.push(entry)),
     flush: Effect.void,
-    isStored: () => true
+    isStored: () => true,
+    kept: Effect.void
   }
   return { entries, ...(yield* Journal.make(id, log, empty)) }
 })

@@ -21,6 +21,8 @@ const id = SessionId.make("one")
 const record = recordOf("one")
 const fresh: LogWriter.Origin = { _tag: "New", entries: [] }
 const configured = (model: string): Entry => ({ _tag: "Configured", model })
+/** For how long what happens together is gathered. */
+const GATHER = "20 millis"
 const noDisk = new StoreFailed({ reason: "unavailable", message: "The disk is full" })
 
 interface Write {
@@ -57,6 +59,7 @@ describe("LogWriter", () => {
       assert.deepStrictEqual(yield* real.list({}), { sessions: [] })
 
       yield* log.append(said("hi"))
+      yield* TestClock.adjust(GATHER)
       const entries = [configured("a"), { _tag: "TurnStarted" } as const, said("hi")]
       assert.deepStrictEqual(yield* Queue.take(writes), { from: "create", entries })
       assert.isTrue(log.isStored())
@@ -78,14 +81,18 @@ describe("LogWriter", () => {
     })
   )
 
-  it.effect("stores whole events without waiting, and together if they came together", () =>
+  it.effect("stores whole events within 20 ms, and together if they came together", () =>
     Effect.gen(function* () {
       const { store, writes } = yield* makeStore
       const log = yield* LogWriter.open(store, record, fresh)
       yield* log.append(said("hi"))
+      yield* TestClock.adjust("19 millis")
       yield* log.append(configured("a"))
+      assert.strictEqual(yield* Queue.size(writes), 0)
+      yield* TestClock.adjust("1 millis")
       assert.deepStrictEqual(yield* Queue.take(writes), { from: "create", entries: [said("hi"), configured("a")] })
       yield* log.append({ _tag: "TurnStarted" })
+      yield* TestClock.adjust(GATHER)
       assert.deepStrictEqual(yield* Queue.take(writes), { from: 2, entries: [{ _tag: "TurnStarted" }] })
     })
   )
@@ -150,6 +157,7 @@ describe("LogWriter", () => {
           : Effect.andThen(Deferred.succeed(begun, undefined), Deferred.await(end))
       const log = yield* LogWriter.open({ ...store, create }, record, fresh)
       yield* log.append(said("hi"))
+      yield* TestClock.adjust(GATHER)
       yield* Deferred.await(begun)
       yield* log.append(delta("later"))
       yield* Deferred.fail(end, noDisk)
@@ -174,6 +182,7 @@ describe("LogWriter", () => {
             }
             broken.failure = undefined
             yield* log.append(configured("a"))
+            yield* TestClock.adjust(GATHER)
             assert.deepStrictEqual(yield* Queue.take(writes), {
               from: "create",
               entries: [said("hi"), delta("xxxxx"), configured("a")]

@@ -41,6 +41,20 @@ describe("ModelFailure", () => {
     assert.strictEqual(toTurnError(answered(429, "slow down", 7)).retryAfter, 7)
   })
 
+  it("gives advice once", () => {
+    const said = (error: AiError.AiError) => /\((.*)\)$/s.exec(toTurnError(error).message)?.[1]
+    assert.strictEqual(
+      said(fromNetwork("refused", "http://localhost/v1", context)),
+      "refused; request to http://localhost/v1"
+    )
+    assert.strictEqual(said(answered(401, "no such key")), "no such key")
+    assert.strictEqual(said(answered(400, "prompt is too long")), "prompt is too long")
+    assert.strictEqual(
+      said(foreign(new AiError.AuthenticationError({ kind: "ExpiredKey" }))),
+      "ExpiredKey: Your API key has expired. Generate a new one"
+    )
+  })
+
   it("knows a conversation that is too long by our adapter's mark or by a foreign model's words", () => {
     assert.strictEqual(toTurnError(answered(400, "prompt is too long: 9 tokens > 8 maximum")).kind, "context_overflow")
     const words = "Input exceeds the model's token limit"

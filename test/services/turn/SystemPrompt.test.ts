@@ -84,7 +84,7 @@ describe("SystemPrompt", () => {
       const { base, deep, work } = yield* makeFolders
       const fileSystem = yield* FileSystem.FileSystem
       yield* fileSystem.makeDirectory(`${work}/AGENTS.md`)
-      execFileSync("mkfifo", [`${deep}/AGENTS.md`])
+      execFileSync("sh", ["-c", `mkfifo "$0"`, `${deep}/AGENTS.md`])
       yield* write(`${base}/AGENTS.md`, "Kept")
       assert.include(yield* promptIn([deep]), "Kept")
     }).pipe(Effect.provide(platform))

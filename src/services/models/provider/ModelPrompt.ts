@@ -8,6 +8,7 @@ import type {
   LanguageModelV4ToolResultPart
 } from "@ai-sdk/provider"
 import type * as Prompt from "effect/ai/Prompt"
+import * as Predicate from "effect/Predicate"
 import { isEmpty, type Metadata, plainJson, plainMetadata } from "./PlainJson.ts"
 
 /** What a kind of provider wants to be treated in its own way. */
@@ -48,15 +49,12 @@ const filePart = (part: Prompt.FilePart): LanguageModelV4FilePart => ({
   ...withOptions(part.options)
 })
 
-const isObject = (value: unknown): value is object =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-
 const toolCall = (part: Prompt.ToolCallPart, rules: PromptRules): LanguageModelV4ToolCallPart => ({
   type: "tool-call",
   toolCallId: callIdOf(part.id, rules),
   toolName: part.name,
   // Providers take objects only; a call whose input was none went wrong, and its result says so.
-  input: isObject(part.params) ? part.params : { invalid: part.params },
+  input: Predicate.isObject(part.params) ? part.params : { invalid: part.params },
   ...withOptions(part.options)
 })
 

@@ -7,15 +7,12 @@ import type {
 } from "@ai-sdk/provider"
 import * as LanguageModel from "effect/ai/LanguageModel"
 import * as Tool from "effect/ai/Tool"
+import * as Predicate from "effect/Predicate"
 
 /** A JSON schema is opaque here: it goes to the provider as it is. */
-const isJsonSchema = (value: unknown): value is JSONSchema7 =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
+const isJsonSchema: (value: unknown) => value is JSONSchema7 = Predicate.isObject
 
 const asJsonSchema = (value: unknown): JSONSchema7 => (isJsonSchema(value) ? value : { type: "object" })
-
-const isObject = (value: unknown): value is { readonly [key: string]: unknown } =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
 
 /** Bounds that every whole number has, and that only cost room. */
 const isNoBound = (key: string, value: unknown): boolean =>
@@ -27,7 +24,7 @@ const isNoBound = (key: string, value: unknown): boolean =>
  */
 const tidy = (value: unknown, closed: boolean): unknown => {
   if (Array.isArray(value)) return value.map((entry) => tidy(entry, closed))
-  if (!isObject(value)) return value
+  if (!Predicate.isObject(value)) return value
   const kept = Object.fromEntries(
     Object.entries(value).flatMap(([key, entry]) => (isNoBound(key, entry) ? [] : [[key, tidy(entry, closed)]]))
   )
@@ -39,9 +36,7 @@ const tidy = (value: unknown, closed: boolean): unknown => {
 /** Some servers refuse the schema of an object that names no properties. */
 const parametersOf = (tool: Tool.Any): JSONSchema7 => {
   const schema = tidy(Tool.getJsonSchema(tool), !Tool.isDynamic(tool))
-  return isObject(schema) && isJsonSchema(schema)
-    ? { type: "object", properties: {}, ...schema }
-    : { type: "object", properties: {} }
+  return { type: "object", properties: {}, ...(isJsonSchema(schema) ? schema : {}) }
 }
 
 const described = new WeakMap<Tool.Any, LanguageModelV4FunctionTool>()

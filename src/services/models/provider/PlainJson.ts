@@ -1,10 +1,8 @@
 /** Metadata of a provider as the JSON that it becomes in a session log. */
+import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 
 type JsonObject = { readonly [key: string]: Schema.Json }
-
-const isRecord = (value: unknown): value is { readonly [key: string]: unknown } =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
 
 /** What `JSON.stringify` would keep of `value`: keys without a value are dropped, what JSON has no word for is null. */
 export const plainJson = (value: unknown): Schema.Json => {
@@ -16,7 +14,7 @@ export const plainJson = (value: unknown): Schema.Json => {
       return Number.isFinite(value) ? value : null
     default:
       if (Array.isArray(value)) return value.map(plainJson)
-      return isRecord(value) ? plainObject(value) : null
+      return Predicate.isObject(value) ? plainObject(value) : null
   }
 }
 
@@ -30,9 +28,11 @@ export type Metadata = { readonly [provider: string]: JsonObject }
 
 /** Only the entries that are objects; others mean nothing to a provider. */
 export const plainMetadata = (value: unknown): Metadata =>
-  isRecord(value)
+  Predicate.isObject(value)
     ? Object.fromEntries(
-        Object.entries(value).flatMap(([name, entry]) => (isRecord(entry) ? [[name, plainObject(entry)] as const] : []))
+        Object.entries(value).flatMap(([name, entry]) =>
+          Predicate.isObject(entry) ? [[name, plainObject(entry)] as const] : []
+        )
       )
     : {}
 

@@ -4,6 +4,7 @@
  */
 import * as AiError from "effect/ai/AiError"
 import * as Duration from "effect/Duration"
+import * as Predicate from "effect/Predicate"
 import { waitOf } from "./RetryAfter.ts"
 
 /** What is known of a failure, wherever it came from. */
@@ -160,8 +161,7 @@ const REFUSED_HERE = /^AI_(UnsupportedFunctionality|Invalid(Prompt|Argument)|Loa
 const UNREADABLE = /^AI_(JSONParse|TypeValidation|InvalidResponseData|EmptyResponseBody)/
 const NETWORK_CODE = /^(E[A-Z]+|UND_ERR_\w+|ERR_(SSL|TLS)\w*|CERT_\w+|[A-Z_]*CERT[A-Z_]*)$/
 
-const field = (value: unknown, key: string): unknown =>
-  typeof value === "object" && value !== null && key in value ? Reflect.get(value, key) : undefined
+const field = (value: unknown, key: string): unknown => (Predicate.hasProperty(value, key) ? value[key] : undefined)
 const text = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined)
 const httpStatus = (value: unknown): number | undefined => {
   const status = Number(value)

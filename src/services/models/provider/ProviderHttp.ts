@@ -2,9 +2,11 @@
  * HTTP for provider packages: honours HTTP_PROXY, HTTPS_PROXY and NO_PROXY, never gives up on a slow server by itself,
  * names this program as the user agent, and tells when bytes arrive.
  */
+import * as Config from "effect/Config"
+import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
-import { EnvHttpProxyAgent, fetch } from "undici"
 import { version } from "../../../domain/Version.ts"
 
 export interface ProviderHttp {
@@ -15,43 +17,92 @@ export interface ProviderHttp {
 
 const USER_AGENT = `super-pi/${version}`
 
-/** Connections are kept for later requests and closed with the scope. */
-export const make: Effect.Effect<ProviderHttp, never, Scope.Scope> = Effect.map(
-  Effect.acquireRelease(
-    // A local model may read a long prompt for many minutes: whoever asks decides how long to wait.
-    Effect.sync(() => new EnvHttpProxyAgent({ headersTimeout: 0, bodyTimeout: 0 })),
+/** A local model may read a long prompt for many minutes: whoever asks decides how long to wait. */
+const PATIENT = { headersTimeout: 0, bodyTimeout: 0 }
+
+type Send = (url: string, init: object) => Promise<Response>
+
+/** Where Node keeps the dispatcher of its own `fetch`. */
+const DISPATCHER = Symbol.for("undici.globalDispatcher.1")
+
+const isDispatcher = (value: unknown): value is { readonly dispatch: (options: object, handler: object) => boolean } =>
+  Predicate.hasProperty(value, "dispatch") && typeof value.dispatch === "function"
+
+/** The `fetch` of Node, whose connections belong to the process; absent where that keeps its dispatcher elsewhere. */
+const ownFetch = Effect.sync((): Send | undefined => {
+  // Node loads its `fetch` with the first of its classes.
+  const isLoaded = typeof Headers === "function"
+  const connections = isLoaded ? Reflect.get(globalThis, DISPATCHER) : undefined
+  if (!isDispatcher(connections)) return undefined
+  const dispatcher = {
+    dispatch: (options: object, handler: object) => connections.dispatch({ ...options, ...PATIENT }, handler)
+  }
+  return (url, init) => {
+    const request: object = { ...init, dispatcher }
+    return fetch(url, request)
+  }
+})
+
+/** The same from a package that knows proxies, and that takes longer to load than a request takes. */
+const proxyFetch: Effect.Effect<Send, never, Scope.Scope> = Effect.gen(function* () {
+  const undici = yield* Effect.promise(() => import("undici"))
+  const dispatcher = yield* Effect.acquireRelease(
+    Effect.sync(() => new undici.EnvHttpProxyAgent(PATIENT)),
     (agent) => Effect.promise(() => agent.destroy())
+  )
+  return (url, init) =>
+    undici.fetch(url, { ...init, dispatcher }).then(
+      ({ body, headers, status, statusText }) => new Response(body, { status, statusText, headers: [...headers] })
+    )
+})
+
+const hasProxy = Effect.map(
+  Effect.forEach(["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY"], (name) =>
+    Effect.option(Config.NonEmptyString(name).parse(ConfigProvider.fromEnv()))
   ),
-  (dispatcher) => {
-    const observers = new WeakMap<AbortSignal, () => void>()
-    return {
-      observe: (signal, onBytes) => {
-        observers.set(signal, onBytes)
-      },
-      fetch: (input, init) => {
-        const headers = new Headers(init?.headers)
-        headers.set("user-agent", USER_AGENT)
-        const signal = init?.signal ?? null
-        const onBytes = signal === null ? undefined : observers.get(signal)
-        return fetch(input instanceof Request ? input.url : input, {
-          method: init?.method ?? "GET",
-          headers: [...headers],
-          body: typeof init?.body === "string" ? init.body : null,
-          signal,
-          dispatcher
-        }).then(({ body, headers, status, statusText }) => {
-          onBytes?.()
-          const observed = body?.pipeThrough(
-            new TransformStream<Uint8Array, Uint8Array>({
-              transform: (bytes, controller) => {
-                onBytes?.()
-                controller.enqueue(bytes)
-              }
-            })
-          )
-          return new Response(observed ?? null, { status, statusText, headers: [...headers] })
-        })
-      }
+  (found) => found.some(({ _tag }) => _tag === "Some")
+)
+
+const observed = (body: ReadableStream<Uint8Array>, onBytes: () => void): ReadableStream<Uint8Array> => {
+  const reader = body.getReader()
+  return new ReadableStream(
+    {
+      pull: (controller) =>
+        reader.read().then(({ done, value }) => {
+          onBytes()
+          return done ? controller.close() : controller.enqueue(value)
+        }),
+      cancel: (reason) => reader.cancel(reason)
+    },
+    { highWaterMark: 0 }
+  )
+}
+
+/** Connections are kept for later requests. */
+export const make: Effect.Effect<ProviderHttp, never, Scope.Scope> = Effect.gen(function* () {
+  const own = (yield* hasProxy) ? undefined : yield* ownFetch
+  const send = own ?? (yield* proxyFetch)
+  const observers = new WeakMap<AbortSignal, () => void>()
+  return {
+    observe: (signal, onBytes) => {
+      observers.set(signal, onBytes)
+    },
+    fetch: (input, init) => {
+      const headers = new Headers(init?.headers)
+      headers.set("user-agent", USER_AGENT)
+      const signal = init?.signal ?? null
+      const onBytes = signal === null ? undefined : observers.get(signal)
+      const answered = send(input instanceof Request ? input.url : String(input), {
+        method: init?.method ?? "GET",
+        headers: [...headers],
+        body: typeof init?.body === "string" ? init.body : null,
+        signal
+      })
+      if (onBytes === undefined) return answered
+      return answered.then(({ body, headers, status, statusText }) => {
+        onBytes()
+        return new Response(body === null ? null : observed(body, onBytes), { status, statusText, headers })
+      })
     }
   }
-)
+})

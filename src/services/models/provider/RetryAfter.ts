@@ -1,8 +1,9 @@
 /** How long a provider asks to be left alone: a header in seconds, in milliseconds or as a date, or a field of its body. */
 import * as Duration from "effect/Duration"
+import * as Predicate from "effect/Predicate"
 
 const header = (headers: unknown, name: string): string | undefined => {
-  if (typeof headers !== "object" || headers === null) return undefined
+  if (!Predicate.isObject(headers)) return undefined
   const entry = Object.entries(headers).find(([key]) => key.toLowerCase() === name)
   return typeof entry?.[1] === "string" ? entry[1].trim() : undefined
 }

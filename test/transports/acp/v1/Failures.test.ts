@@ -26,7 +26,7 @@ describe("failures", () => {
       new SessionNotFound({ sessionId: "s-7" }),
       {
         code: -32002,
-        message: "Session s-7 does not exist: open it with session/load, or start one with session/new",
+        message: "Session s-7 does not exist: load one that session/list names, or start one with session/new",
         data: { sessionId: "s-7" }
       }
     ],

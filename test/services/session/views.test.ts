@@ -1,0 +1,103 @@
+/** Several connections and one session. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import { text } from "../../../src/domain/Content.ts"
+import type { ScriptStep } from "../../../src/services/models/script/Script.ts"
+import { agentLayer, connect, place } from "../../support/agents.ts"
+import { makeEditor } from "../../support/editor.ts"
+import { info, nothingAsked } from "../../support/models.ts"
+
+const fork = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.forkChild(effect, { startImmediately: true })
+
+const script: ReadonlyArray<ScriptStep> = [
+  { when: "hang", again: true, parts: [{ text: "Well" }, { hang: true }] },
+  { again: true, parts: [{ text: "Fine: " }, { echo: true }] }
+]
+
+const other = { ...info, id: "scripted/two", name: "Two", efforts: [] }
+const models = { script, infos: [info, other] }
+
+describe("several connections", () => {
+  it.effect("see one session: each what the other does, its own words excepted", () =>
+    Effect.gen(function* () {
+      const one = yield* connect()
+      const two = yield* connect(makeEditor(), "ask")
+      const { id, say } = yield* one.open
+      yield* say("One")
+      yield* two.resumeSession(id, place(), {})
+      const from = one.told(id).length
+      yield* two.prompt(id, [text("Two")])
+      assert.deepStrictEqual(two.told(id), ["text Fine: Two", "UsageUpdated", "InfoUpdated"])
+      assert.deepStrictEqual(one.told(id).slice(from), ["UserMessage", "text Fine: Two", "UsageUpdated", "InfoUpdated"])
+      // Each is told the mode as its own transport allows it.
+      yield* one.setMode(id, "always-approve")
+      const modes = (events: typeof one.events) =>
+        events.flatMap(([, event]) => (event._tag === "ModeChanged" ? [event.mode] : []))
+      assert.deepStrictEqual([modes(one.events), modes(two.events)], [["always-approve"], ["ask"]])
+    }).pipe(Effect.provide(agentLayer(models)))
+  )
+
+  it.effect("know only what they opened themselves", () =>
+    Effect.gen(function* () {
+      const one = yield* connect()
+      const two = yield* connect()
+      const { id, say } = yield* one.open
+      const running = yield* fork(say("hang"))
+      yield* one.untilSaid("Well")
+      assert.strictEqual((yield* Effect.flip(two.prompt(id, [text("Hi")])))._tag, "SessionNotFound")
+      assert.strictEqual((yield* Effect.flip(two.setMode(id, "plan")))._tag, "SessionNotFound")
+      assert.strictEqual((yield* Effect.flip(two.closeSession(id)))._tag, "SessionNotFound")
+      yield* two.cancel(id)
+      assert.isUndefined(running.pollUnsafe())
+    }).pipe(Effect.provide(agentLayer(models)))
+  )
+
+  it.effect("leave one by one: the session ends with the last", () =>
+    Effect.gen(function* () {
+      const asked = nothingAsked()
+      yield* Effect.gen(function* () {
+        const two = yield* connect()
+        const id = yield* Effect.gen(function* () {
+          const one = yield* connect()
+          const { id, say } = yield* one.open
+          yield* say("One")
+          yield* two.loadSession(id, place(), {})
+          return id
+        }).pipe(Effect.scoped)
+        const running = yield* fork(two.prompt(id, [text("hang")]))
+        yield* two.untilSaid("Well")
+        const three = yield* Effect.scoped(
+          Effect.gen(function* () {
+            const three = yield* connect()
+            yield* three.loadSession(id, place(), {})
+            return three
+          })
+        )
+        assert.isUndefined(running.pollUnsafe())
+        assert.strictEqual(asked.open, 1)
+        yield* two.cancel(id)
+        yield* Fiber.join(running)
+        const from = three.told(id).length
+        yield* two.prompt(id, [text("Two")])
+        assert.strictEqual(three.told(id).length, from)
+      }).pipe(Effect.scoped, Effect.provide(agentLayer({ ...models, asked })))
+    })
+  )
+
+  it.effect("that held a session that was closed and opened anew do not end the new one", () =>
+    Effect.gen(function* () {
+      const one = yield* connect()
+      const { id, say } = yield* one.open
+      yield* say("One")
+      yield* Effect.gen(function* () {
+        const two = yield* connect()
+        yield* two.loadSession(id, place(), {})
+        yield* one.closeSession(id)
+        yield* one.loadSession(id, place(), {})
+        assert.strictEqual((yield* Effect.flip(two.prompt(id, [text("Two")])))._tag, "SessionNotFound")
+      }).pipe(Effect.scoped)
+      assert.strictEqual((yield* one.prompt(id, [text("Three")])).stopReason, "end_turn")
+    }).pipe(Effect.provide(agentLayer(models)))
+  )
+})
