@@ -80,7 +80,15 @@ const anthropic: Dialect = {
     askedBy(messages, ({ content }) => typeof content !== "string" && content?.[0]?.type === "tool_result"),
   open:
     event("message_start", {
-      message: { id: "msg_1", type: "message", role: "assistant", model: "bench", content: [], stop_reason: null, usage }
+      message: {
+        id: "msg_1",
+        type: "message",
+        role: "assistant",
+        model: "bench",
+        content: [],
+        stop_reason: null,
+        usage
+      }
     }) + event("content_block_start", { index: 0, content_block: { type: "text", text: "" } }),
   delta: (text) => event("content_block_delta", { index: 0, delta: { type: "text_delta", text } }),
   call: (name, input) =>

@@ -166,7 +166,16 @@ export class Editor {
     const sentAt = now()
     const { at, result } = await this.#request("session/prompt", { sessionId, prompt: [{ type: "text", text }] })
     const { chunks, firstAt, longest, texts, toolAt } = watch
-    return { sentAt, endedAt: at, firstAt, toolAt, chunks, longest, text: texts.join(""), stopReason: result.stopReason }
+    return {
+      sentAt,
+      endedAt: at,
+      firstAt,
+      toolAt,
+      chunks,
+      longest,
+      text: texts.join(""),
+      stopReason: result.stopReason
+    }
   }
 
   cancel(sessionId: string): void {

@@ -25,7 +25,8 @@ export const startModel = async (): Promise<Model> => {
     told = Promise.withResolvers()
   })
   const requests = async (id: string, count: number): Promise<ReadonlyArray<Report>> => {
-    while ((reports.get(id)?.length ?? 0) < count) await within(told.promise, `a request to the model for #${id}`, 5_000)
+    while ((reports.get(id)?.length ?? 0) < count)
+      await within(told.promise, `a request to the model for #${id}`, 5_000)
     return reports.get(id) ?? []
   }
   return { url: `http://127.0.0.1:${port}`, requests, stop: () => child.kill() }

@@ -24,15 +24,13 @@ const targets: ReadonlyArray<Target> = [
   { name: "a later `session/new`", figure: "later session ms", most: 3 },
   { name: "prompt to first chunk", figure: "later first chunk ms", floor: "SDK and fetch", most: 1.5 },
   { name: "tool result to the next request", figure: "result to request ms", most: 5 },
-  ...(Object.keys(dialects) as ReadonlyArray<keyof typeof dialects>).map(
-    (dialect): Target => ({
-      name: `5,000 deltas, package ${dialect}`,
-      figure: `${dialect} deltas/s`,
-      floor: "SDK and fetch",
-      floorFigure: "stream deltas/s",
-      least: 0.4
-    })
-  ),
+  ...(Object.keys(dialects) as ReadonlyArray<keyof typeof dialects>).map((dialect): Target => ({
+    name: `5,000 deltas, package ${dialect}`,
+    figure: `${dialect} deltas/s`,
+    floor: "SDK and fetch",
+    floorFigure: "stream deltas/s",
+    least: 0.4
+  })),
   { name: "5,000 deltas, scripted model", figure: "stream deltas/s", ours: "scripted", floor: "SDK", least: 0.8 },
   { name: "chunks that they are merged to", figure: "stream chunks", most: 50 },
   { name: "longest of them", figure: "longest chunk characters", most: 2048 },

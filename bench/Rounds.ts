@@ -53,7 +53,8 @@ const expected = Array.from({ length: DELTAS }, (_, index) => `word${String(inde
 
 const stream = async (editor: Editor, session: string): Promise<Turn> => {
   const turn = await editor.prompt(session, `stream ${DELTAS} #${nextId()}`)
-  if (turn.text !== expected || turn.stopReason !== "end_turn") throw new Error("the streamed text is not what was sent")
+  if (turn.text !== expected || turn.stopReason !== "end_turn")
+    throw new Error("the streamed text is not what was sent")
   return turn
 }
 
@@ -108,12 +109,7 @@ const cancels = async (editor: Editor, times: number, put: Put): Promise<void> =
 }
 
 /** What a person does: opens the agent, types at once, and goes on. */
-export const work = async (
-  program: Program,
-  model: Model,
-  files: ReadonlyArray<string>,
-  put: Put
-): Promise<void> => {
+export const work = async (program: Program, model: Model, files: ReadonlyArray<string>, put: Put): Promise<void> => {
   await using(program, async (editor) => {
     await editor.initialize()
     const session = await editor.open()
@@ -122,7 +118,8 @@ export const work = async (
     const first = await editor.prompt(session.id, `say #${id}`)
     put("first token ms", first.firstAt - editor.startedAt)
     put("first token cpu ms", editor.processorTime())
-    for (const request of program.asksModel ? await model.requests(id, 1) : []) put("first request bytes", request.bytes)
+    for (const request of program.asksModel ? await model.requests(id, 1) : [])
+      put("first request bytes", request.bytes)
     for (let turn = 0; turn < WARM_TURNS; turn++) {
       const { endedAt, firstAt, sentAt } = await editor.prompt(session.id, `say #${nextId()}`)
       put("later first chunk ms", firstAt - sentAt)
@@ -167,11 +164,7 @@ export const crowd = async (program: Program, put: Put): Promise<void> => {
 }
 
 /** A long answer through the package of each provider. */
-export const streams = async (
-  program: Program,
-  models: ReadonlyMap<DialectName, string>,
-  put: Put
-): Promise<void> => {
+export const streams = async (program: Program, models: ReadonlyMap<DialectName, string>, put: Put): Promise<void> => {
   await using(program, async (editor) => {
     await editor.initialize()
     for (const [dialect, model] of models) {

@@ -35,7 +35,12 @@ mkdirSync(join(home, ".supercharge"), { recursive: true })
 const files = [1, 2, 3].map((index) => join(project, `file-${index}.txt`))
 for (const file of files) writeFileSync(file, `the first line of ${file}\nthe second\n`)
 const script = join(folder, "script.json")
-const steps = [{ again: true, parts: Array.from({ length: 5_000 }, (_, index) => ({ text: `word${String(index).padStart(5, "0")} ` })) }]
+const steps = [
+  {
+    again: true,
+    parts: Array.from({ length: 5_000 }, (_, index) => ({ text: `word${String(index).padStart(5, "0")} ` }))
+  }
+]
 writeFileSync(script, JSON.stringify({ steps }))
 
 const model = await startModel()
@@ -43,7 +48,9 @@ const models = new Map<DialectName, string>()
 const config = [`[models]\ndefault = "openai-compatible/bench"`]
 for (const dialect of Object.keys(dialects) as ReadonlyArray<DialectName>) {
   models.set(dialect, `${dialect}/bench`)
-  config.push(`[providers.${dialect}]\nkind = "${dialect}"\nbase_url = "${model.url}/v1"\napi_key = "bench"\nmodels = ["bench"]`)
+  config.push(
+    `[providers.${dialect}]\nkind = "${dialect}"\nbase_url = "${model.url}/v1"\napi_key = "bench"\nmodels = ["bench"]`
+  )
 }
 writeFileSync(join(home, ".supercharge/config.toml"), config.join("\n"))
 
@@ -74,7 +81,8 @@ for (let round = 0; round <= rounds; round++) {
   warm = round > 0
   process.stderr.write(warm ? `round ${round} of ${rounds}, load ${loadavg()[0]?.toFixed(1)}\n` : "warming up\n")
   for (const each of [ours, bare, sdk, fetching]) await start(each, putFor(each.name as ProgramName))
-  for (const each of [ours, fetching]) await work(each, model, each === ours ? files : [], putFor(each.name as ProgramName))
+  for (const each of [ours, fetching])
+    await work(each, model, each === ours ? files : [], putFor(each.name as ProgramName))
   for (const each of [ours, sdk, fetching]) await crowd(each, putFor(each.name as ProgramName))
   await streams(ours, models, putFor("super-pi"))
   for (const each of [scripted, sdk]) await work(each, model, [], putFor(each.name as ProgramName))
@@ -83,6 +91,8 @@ for (let round = 0; round <= rounds; round++) {
 model.stop()
 
 const { missed, text } = report(figures)
-console.log(`Medians of ${rounds} rounds on ${cpus().length} × ${cpus()[0]?.model}, Node ${process.version}\n\n${text}\n`)
+console.log(
+  `Medians of ${rounds} rounds on ${cpus().length} × ${cpus()[0]?.model}, Node ${process.version}\n\n${text}\n`
+)
 console.log(missed === 0 ? "Every target is met." : `${missed} targets are missed.`)
 process.exit()

@@ -31,7 +31,9 @@ const agentFlags = {
   alwaysApprove: Flag.Boolean("always-approve").pipe(
     Flag.withAlias("yolo"),
     Flag.withoutNegation,
-    Flag.withDescription("New sessions run everything without asking; deny rules still hold"),
+    Flag.withDescription(
+      "New sessions run everything without asking; deny rules, and ask rules for commands, still hold"
+    ),
     Flag.withDefault(false)
   )
 }

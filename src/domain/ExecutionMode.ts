@@ -34,7 +34,11 @@ const descriptions: ReadonlyArray<ModeDescription> = [
     name: "Accept edits",
     description: "Edits inside the workspace without asking; asks for the rest"
   },
-  { id: "always-approve", name: "Always approve", description: "Runs everything without asking; deny rules still hold" }
+  {
+    id: "always-approve",
+    name: "Always approve",
+    description: "Runs everything without asking; deny rules, and ask rules for commands, still hold"
+  }
 ]
 
 /** The modes that can be chosen under a ceiling. `auto` is listed once its classifier exists. */

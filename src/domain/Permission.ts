@@ -44,9 +44,7 @@ export type Answer =
   | { readonly _tag: "Unanswered"; readonly reason: string }
 
 /** Why a call may run or not. `reason` is told to the model and shown in the failed call. */
-export type Decision =
-  | { readonly _tag: "Allowed" }
-  | { readonly _tag: "Denied"; readonly reason: string }
+export type Decision = { readonly _tag: "Allowed" } | { readonly _tag: "Denied"; readonly reason: string }
 
 /** An "always" answer, remembered for the session: one exact subject of one kind of access. */
 export const Grant = Schema.Struct({

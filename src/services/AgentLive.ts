@@ -4,7 +4,6 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import type { Notice } from "../domain/Event.ts"
 import { lower } from "../domain/ExecutionMode.ts"
 import { SessionNotFound } from "../domain/Failure.ts"
 import { harnesses } from "../domain/Harness.ts"
@@ -19,6 +18,7 @@ import { Sessions } from "./Sessions.ts"
 import type { View } from "./session/Journal.ts"
 import type { LiveSession } from "./session/LiveSession.ts"
 import { MODE_OPTION } from "./session/SessionOptions.ts"
+import { defaultGone, rulesLost } from "./session/Warnings.ts"
 import * as Wishes from "./session/Wishes.ts"
 import { Settings } from "./Settings.ts"
 
@@ -28,17 +28,6 @@ interface Viewed {
   readonly view: View
   readonly scope: Scope.Closeable
 }
-
-/** Another model may cost more and know less: nobody should find that out from the bill (F43). */
-const defaultGone = (wanted: string, used: string | undefined): Notice => ({
-  _tag: "Notice",
-  severity: "warning",
-  title: `The default model ${wanted} cannot be used`,
-  description:
-    "No configured provider offers it. " +
-    (used === undefined ? "" : `This session uses ${used} instead. `) +
-    "Correct models.default in config.toml or the flag --model, or choose another model here."
-})
 
 const noChoice = (choices: object) => Object.keys(choices).length === 0
 
@@ -83,10 +72,12 @@ export const layer = Layer.effect(
           })
         )
 
-      const settle = (session: LiveSession, { additionalDirectories, mcpServers }: Place) => {
+      const settle = Effect.fnUntraced(function* (session: LiveSession, { additionalDirectories, mcpServers }: Place) {
+        const { lostRules } = yield* settings.current
+        if (lostRules.length > 0) session.warn(rulesLost(lostRules))
         session.useDirectories(additionalDirectories)
-        return session.servers.use(mcpServers)
-      }
+        yield* session.servers.use(mcpServers)
+      })
 
       const newSession = Effect.fn("Agent.newSession")(function* (place: Place, wishes: SessionWishes) {
         yield* auth.require
@@ -94,7 +85,8 @@ export const layer = Layer.effect(
         const harness = yield* wish.harness(wishes)
         const highest = lower(harness.ceiling, ceiling)
         const wished = yield* wish.choices(wishes, highest)
-        const [first] = yield* models.list
+        const known = yield* models.list
+        const [first] = known
         const { alwaysApprove, defaultModel } = yield* settings.current
         const choices = {
           mode: lower(alwaysApprove ? "always-approve" : "ask", highest),
@@ -105,7 +97,7 @@ export const layer = Layer.effect(
           Effect.fnUntraced(function* (view) {
             const session = yield* sessions.create({ cwd: place.cwd, harness, choices })
             if (defaultModel !== undefined && defaultModel !== choices.model && wished.model === undefined) {
-              session.warn(defaultGone(defaultModel, choices.model))
+              session.warn(defaultGone(defaultModel, choices.model, known))
             }
             yield* settle(session, place)
             yield* session.attach(view, Effect.void)

@@ -23,6 +23,8 @@ export interface ProviderSettings {
   readonly baseUrl?: string
   /** Absent for a local endpoint that wants none. */
   readonly apiKey?: Redacted.Redacted<string>
+  /** Where the key was found: the name of the environment variable, or its place in the file. */
+  readonly keySource?: { readonly kind: "variable" | "file"; readonly name: string }
   /** Models that the file names; merged with the built-in catalogue of known models of that kind. */
   readonly models: ReadonlyArray<ModelSettings>
 }
@@ -66,6 +68,8 @@ export interface SettingsValue {
   readonly alwaysApprove: boolean
   /** What was wrong, each naming the field and the remedy and never a value. Logged once per reading, never fatal. */
   readonly warnings: ReadonlyArray<string>
+  /** Those of the warnings that tell of deny and ask rules that do not hold: each session tells them, too. */
+  readonly lostRules: ReadonlyArray<string>
 }
 
 /** What the command line said. */

@@ -14,7 +14,7 @@ describe("command line", () => {
 
   for (const [path, ...words] of [
     ["", "acp", "agent", "token", "--log-level"],
-    ["acp", "super-pi acp", "--model", "--always-approve", "--yolo"],
+    ["acp", "super-pi acp", "--model", "--always-approve", "--yolo", "ask rules for commands"],
     ["agent", "stdio", "--model", "--always-approve", "--yolo"],
     ["agent stdio", "super-pi agent stdio", "--model"],
     ["token", "create", "list", "revoke"],

@@ -4,6 +4,11 @@ import { atMost, ExecutionMode, lower, offered } from "../../src/domain/Executio
 const modes = ExecutionMode.literals
 
 describe("ExecutionMode", () => {
+  it("says of its freest mode what still holds", () => {
+    const freest = offered("always-approve").at(-1)
+    assert.match(freest?.description ?? "", /deny rules, and ask rules for commands, still hold/)
+  })
+
   it("is ordered from the least to the most that may be done", () => {
     assert.deepStrictEqual(modes, ["plan", "ask", "accept-edits", "auto", "always-approve"])
     assert.isTrue(atMost("plan", "ask"))

@@ -52,6 +52,12 @@ const places: ReadonlyArray<(key: string) => string> = [
   (key) => `[auth]\nrequired = "${key}"`,
   (key) => `[auth]\nrequired = ${key}`,
   (key) => `[permission]\ndeny = [{ key = "${key}" }]`,
+  (key) => `[permission]\ndeny = ["${key}"]`,
+  (key) => `[permission]\nask = "${key}(x)"`,
+  (key) => `[permission]\ndeny = ["Bash(${key}"]`,
+  (key) => `[permission]\nsk-${key} = "x"`,
+  (key) => `[sk-${key}]\nx = 1`,
+  (key) => `sk-${key} = "${key}"`,
   (key) => `# ${key} =\n=`,
   (key) => key,
   (key) => `"${key}`

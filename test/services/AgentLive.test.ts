@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import { text } from "../../src/domain/Content.ts"
+import type { SessionId } from "../../src/domain/Ids.ts"
 import type { ScriptStep } from "../../src/services/models/script/Script.ts"
 import { agentLayer, connect, place } from "../support/agents.ts"
 import { makeEditor } from "../support/editor.ts"
@@ -111,6 +112,44 @@ describe("a new session", () => {
       yield* prompt(chosen.sessionId, [text("Hi")])
       assert.notMatch(told(chosen.sessionId).join(), /gone/)
     }).pipe(Effect.provide(agentLayer({ ...models, settings: { defaultModel: "gone/model" } })))
+  )
+
+  it.effect("tells of a default model without a provider how models are named, and which one is close", () =>
+    Effect.gen(function* () {
+      const { newSession, prompt, told } = yield* connect()
+      const { sessionId } = yield* newSession(place(), {})
+      yield* prompt(sessionId, [text("Hi")])
+      assert.match(
+        told(sessionId)[0] ?? "",
+        /^thought The default model two cannot be used\. A model is named provider\/model\. Did you mean scripted\/two\?/
+      )
+    }).pipe(Effect.provide(agentLayer({ ...models, settings: { defaultModel: "two" } })))
+  )
+
+  it.effect("tells of rules that do not hold at the next prompt, as a notice or a thought, also after a load", () =>
+    Effect.gen(function* () {
+      for (const [notices, told] of [
+        [true, /^notice Permission rules that were to deny or ask do not hold$/],
+        [false, /^thought Permission rules that were to deny or ask do not hold\. Correct the file.*\nfirst\nsecond$/s]
+      ] as const) {
+        const editor = makeEditor({ notices })
+        const { closeSession, events, loadSession, newSession, prompt } = yield* connect(editor)
+        const lines = (id: SessionId) => editor.told(id).filter((line) => /^(notice|thought)/.test(line))
+        const { sessionId } = yield* newSession(place(), {})
+        assert.lengthOf(events, 0)
+        yield* prompt(sessionId, [text("Hi")])
+        yield* prompt(sessionId, [text("Again")])
+        assert.lengthOf(lines(sessionId), 1)
+        assert.match(lines(sessionId)[0] ?? "", told)
+        yield* closeSession(sessionId)
+        yield* loadSession(sessionId, place(), {})
+        yield* loadSession(sessionId, place(), {})
+        const before = lines(sessionId).length
+        yield* prompt(sessionId, [text("Hi")])
+        assert.lengthOf(lines(sessionId), before + 1)
+        assert.match(lines(sessionId).at(-1) ?? "", told)
+      }
+    }).pipe(Effect.provide(agentLayer({ ...models, settings: { lostRules: ["first", "second"] } })))
   )
 
   it.effect("is limited by its harness and by its transport", () =>

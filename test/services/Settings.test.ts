@@ -3,6 +3,7 @@ import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
 import * as Redacted from "effect/Redacted"
 import { homedir } from "node:os"
 import { join, resolve } from "node:path"
@@ -160,6 +161,62 @@ describe("Settings", () => {
         settingsHome({
           config: '[[providers.openai.models]]\nid = "m"\ncontext_window = 1000',
           env: { OPENAI_API_KEY: "o" }
+        })
+      )
+    )
+  )
+
+  it.effect("logs a deny rule that cannot be read once, when the file is read, and keeps it apart", () =>
+    Effect.gen(function* () {
+      const logged: Array<string> = []
+      const capture = Logger.layer([Logger.make(({ message }) => void logged.push(String(message)))])
+      yield* Effect.gen(function* () {
+        const { lostRules, permission } = yield* current
+        yield* current
+        assert.deepStrictEqual(permission.deny, ["Edit"])
+        assert.match(lostRules.join(), /permission\.deny\[0\] is ignored: there is no such tool; did you mean Bash\?/)
+        assert.deepStrictEqual(logged, lostRules)
+      }).pipe(Effect.provide([settingsHome({ config: '[permission]\ndeny = ["bash(rm *)", "Edit"]' }), capture]))
+    })
+  )
+
+  it.effect("counts the rules of a file that was never readable as lost, and those of a last good content not", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const settings = yield* Settings
+      const file = join(settings.home, "config.toml")
+      const write = (text: string) => Effect.andThen(fs.writeFileString(file, text), settings.current)
+      const first = yield* settings.current
+      assert.match(first.lostRules.join(), /is not TOML.*the file counts as empty$/)
+      assert.match((yield* write("[permission")).lostRules.join(), /the file counts as empty$/)
+      assert.deepStrictEqual((yield* write('[permission]\ndeny = ["Edit"]')).lostRules, [])
+      const broken = yield* write('[permission]\ndeny = ["Edit"')
+      assert.deepStrictEqual([broken.lostRules, broken.permission.deny], [[], ["Edit"]])
+      assert.match(broken.warnings.join(), /its last good content holds$/)
+    }).pipe(Effect.provide(settingsHome({ config: "[permission]\ndeny = [" })))
+  )
+
+  it.effect("tells where each key came from", () =>
+    Effect.gen(function* () {
+      const { providers } = yield* current
+      assert.deepStrictEqual(
+        providers.map(({ keySource, name }) => [name, keySource?.kind, keySource?.name]),
+        [
+          ["anthropic", "variable", "ANTHROPIC_API_KEY"],
+          ["work", "variable", "MINE"],
+          ["other", "file", "providers.other.api_key"],
+          ["local", undefined, undefined],
+          ["openai", "variable", "OPENAI_API_KEY"]
+        ]
+      )
+    }).pipe(
+      Effect.provide(
+        settingsHome({
+          config:
+            '[providers.anthropic]\napi_key = "file"\n[providers.work]\nkind = "openai"\napi_key_env = "MINE"\n' +
+            '[providers.other]\nkind = "openai"\napi_key_env = "UNSET"\napi_key = "file"\n' +
+            '[providers.local]\nkind = "openai-compatible"\nbase_url = "http://h"',
+          env: { ANTHROPIC_API_KEY: "a", OPENAI_API_KEY: "o", MINE: "m" }
         })
       )
     )

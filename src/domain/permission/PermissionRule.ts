@@ -4,6 +4,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaTransformation from "effect/SchemaTransformation"
+import { closest } from "../text/Similar.ts"
 
 /** `*` stands for every tool and has no pattern; a rule without a pattern is for every call of its tool. */
 export const PermissionRule = Schema.Struct({
@@ -26,12 +27,25 @@ const tools = new Map<string, PermissionRule["tool"]>([
 
 const shape = /^\s*([^()\s]+)\s*(?:\((.*)\))?\s*$/s
 
+/** Neither this nor any other failure repeats the rule: it may be a secret that was put in the wrong place. */
+const unknownTool = (name: string): string => {
+  const [meant] = closest(name, [...tools.keys()])
+  const remedy = meant === undefined ? "write" : `did you mean ${meant}? Write`
+  return `there is no such tool; ${remedy} one of ${[...tools.keys()].join(", ")}`
+}
+
 const read = (text: string): Result.Result<PermissionRule, string> => {
   const [, name, argument] = shape.exec(text) ?? []
-  if (name === undefined) return Result.fail("write a tool, or a tool and a pattern, such as Bash(git status)")
+  if (name === undefined) {
+    return Result.fail(
+      /^[^(]*\([^)]*$/.test(text)
+        ? "its parenthesis is not closed; write the pattern between ( and ), such as Bash(git status)"
+        : "write a tool, or a tool and a pattern, such as Bash(git status)"
+    )
+  }
   if (name.startsWith("mcp__") && argument === undefined) return Result.succeed({ tool: "MCPTool", pattern: name })
   const tool = tools.get(name)
-  if (tool === undefined) return Result.fail(`there is no tool "${name}"; write one of ${[...tools.keys()].join(", ")}`)
+  if (tool === undefined) return Result.fail(unknownTool(name))
   if (argument === undefined) return Result.succeed({ tool })
   const pattern = argument.trim()
   if (tool === "*") return Result.fail("* is for every tool and takes no pattern")

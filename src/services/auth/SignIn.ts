@@ -4,6 +4,7 @@ import type * as Redacted from "effect/Redacted"
 import * as Ref from "effect/Ref"
 import { AuthRequired, InvalidInput } from "../../domain/Failure.ts"
 import type { AuthMethod, AuthShape } from "../Auth.ts"
+import { catalogue } from "../models/Catalogue.ts"
 import { listModels } from "../models/ModelList.ts"
 import { Settings, type SettingsValue } from "../Settings.ts"
 import { TokenStore } from "./TokenStore.ts"
@@ -32,12 +33,6 @@ type Signed =
   | { readonly _tag: "Token"; readonly token: Redacted.Redacted<string> }
   | { readonly _tag: "Out" }
 
-const hasModel = (value: SettingsValue): Effect.Effect<boolean> =>
-  Effect.map(
-    Effect.promise(() => import("../models/Catalogue.ts")),
-    ({ catalogue }) => listModels(value, catalogue).length > 0
-  )
-
 export const makeAuth = Effect.gen(function* () {
   const settings = yield* Settings
   const tokens = yield* TokenStore
@@ -49,7 +44,7 @@ export const makeAuth = Effect.gen(function* () {
     tokens.verify(token).pipe(Effect.catch(({ message }) => refuse(message)))
 
   const requireModel = Effect.fnUntraced(function* (value: SettingsValue) {
-    if (yield* hasModel(value)) return
+    if (listModels(value, catalogue).length > 0) return
     const [provider] = value.providers
     if (provider !== undefined) {
       return yield* refuse(
@@ -76,8 +71,8 @@ export const makeAuth = Effect.gen(function* () {
       token === undefined
         ? "A gateway token is required: make one with `super-pi token create`, then sign in with it by the method " +
             "gateway-token, or set SUPER_PI_GATEWAY_TOKEN and start the agent again"
-        : "The gateway token is not, or no longer, valid: sign in by the method gateway-token with one that " +
-            "`super-pi token list` shows, or make a new one with `super-pi token create`"
+        : "The gateway token is not, or no longer, valid: sign in by the method gateway-token with a token made by " +
+            "`super-pi token create` on the agent's machine"
     )
   })
 
@@ -102,8 +97,7 @@ export const makeAuth = Effect.gen(function* () {
     }
     if (!(yield* isAccepted(token))) {
       return yield* refuse(
-        "The gateway token is not valid: use one that `super-pi token list` shows, or make a new one with " +
-          "`super-pi token create`"
+        "The gateway token is not valid: use a token made by `super-pi token create` on the agent's machine"
       )
     }
     yield* Ref.set(signed, { _tag: "Token", token })

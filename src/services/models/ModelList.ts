@@ -82,6 +82,16 @@ export const listModels = (settings: SettingsValue, catalogue: Catalogue): Reado
 /** Providers have long names that are alike: only the models tell what was meant. */
 const bareName = (id: string): string => splitId(id)?.model ?? id
 
+/** A question to follow a sentence, or nothing when no name is close. */
+export const suggestions = (id: string, listed: ReadonlyArray<ModelInfo>): string => {
+  const names = closest(
+    bareName(id),
+    listed.map((info) => info.id),
+    bareName
+  )
+  return names.length === 0 ? "" : ` Did you mean ${names.join(" or ")}?`
+}
+
 const notConfigured = (name: string, settings: SettingsValue, file: string): string => {
   const section = `add [providers.${name}] to ${file}`
   const usual = providerVariables.find((variables) => variables.name === name)
@@ -98,6 +108,22 @@ const notUsable = ({ kind, name }: ProviderSettings, file: string): string => {
     : `The provider "${name}" has no API key: set ${usual.apiKey}, or api_key under [providers.${name}] in ${file}.`
 }
 
+/** What to do when the provider does not accept the key: says where it came from, never what it is. */
+export const keyAdvice = ({ apiKey, keySource, name }: ProviderSettings, file: string): string => {
+  if (apiKey === undefined) {
+    return `The provider ${name} wants an API key and none is set. Set api_key_env or api_key under [providers.${name}] in ${file}, then send the prompt again.`
+  }
+  const refused = `The provider ${name} did not accept the API key`
+  switch (keySource?.kind) {
+    case "variable":
+      return `${refused} from the environment variable ${keySource.name}. Correct it and start the agent again.`
+    case "file":
+      return `${refused} from ${keySource.name} in ${file}. Correct it, then send the prompt again.`
+    case undefined:
+      return `${refused}. Check it, then send the prompt again.`
+  }
+}
+
 /** What `id` stands for, or why it stands for nothing and what to do about it. `file` is the path of the settings. */
 export const findModel = (
   id: string,
@@ -105,14 +131,7 @@ export const findModel = (
   listed: ReadonlyArray<ModelInfo>,
   file: string
 ): Result.Result<{ readonly provider: ProviderSettings; readonly info: ModelInfo; readonly model: string }, string> => {
-  const hint = () => {
-    const names = closest(
-      bareName(id),
-      listed.map((info) => info.id),
-      bareName
-    )
-    return names.length === 0 ? "" : ` Did you mean ${names.join(" or ")}?`
-  }
+  const hint = () => suggestions(id, listed)
   const parts = splitId(id)
   if (parts === undefined) {
     return Result.fail(`"${id}" names no model: write provider/model, such as anthropic/claude-sonnet-5-5.${hint()}`)

@@ -10,7 +10,7 @@ import type { ModelInfo } from "../../domain/Model.ts"
 import { Models, ModelUnavailable } from "../Models.ts"
 import { type ProviderSettings, Settings, type SettingsValue } from "../Settings.ts"
 import { catalogue } from "./Catalogue.ts"
-import { findModel, listModels, SCRIPTED } from "./ModelList.ts"
+import { findModel, keyAdvice, listModels, SCRIPTED } from "./ModelList.ts"
 
 type Model = LanguageModel.LanguageModel
 
@@ -83,6 +83,7 @@ export const layer: Layer.Layer<Models, never, Settings | FileSystem.FileSystem>
         http: client,
         failure: {
           provider: provider.name,
+          keyAdvice: keyAdvice(provider, settingsFile),
           secrets: provider.apiKey === undefined ? [] : [Redacted.value(provider.apiKey)]
         }
       })

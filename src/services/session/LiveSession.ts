@@ -6,7 +6,7 @@ import type * as Exit from "effect/Exit"
 import type * as Scope from "effect/Scope"
 import type { ConfigOption } from "../../domain/Config.ts"
 import type { Content } from "../../domain/Content.ts"
-import type { Notice } from "../../domain/Event.ts"
+import type { Event, Notice } from "../../domain/Event.ts"
 import { lower, offered } from "../../domain/ExecutionMode.ts"
 import type { Busy, InvalidInput, StoreFailed } from "../../domain/Failure.ts"
 import type { Harness } from "../../domain/Harness.ts"
@@ -76,7 +76,8 @@ export const make = Effect.fnUntraced(function* (
   const journal = yield* Journal.make(id, log, input.state)
   const prompts = yield* PromptQueue.make
   const { emit, record, state } = journal
-  const warnings: Array<Notice> = []
+  /** By title, so that a session that is opened many times before its next prompt has each of them once. */
+  const warnings = new Map<string, Notice>()
   let directories: ReadonlyArray<string> = []
 
   const chosenModel = Effect.map(models, (known) => {
@@ -114,20 +115,22 @@ export const make = Effect.fnUntraced(function* (
       discard: true
     })
 
-  /** What a client without notices would never see is told as a thought, so that a dead server is no riddle (MCP-04). */
-  const tellNotices = Effect.fnUntraced(function* (view: View, notices: ReadonlyArray<Notice>) {
-    for (const notice of notices) {
-      const text = [notice.title, notice.description].filter((part) => part !== undefined).join(": ")
-      yield* emit(
-        view.editor.capabilities.notices ? notice : { _tag: "ThoughtDelta", messageId: yield* messageId, text }
-      )
-    }
-  })
+  /**
+   * What a client without notices would never see is told as a thought, so that neither a dead server nor a wait for the
+   * provider is a riddle (MCP-04). The model does not see thoughts that it did not have.
+   */
+  const tell = (view: View, event: Event): Effect.Effect<void> => {
+    if (event._tag !== "Notice" || view.editor.capabilities.notices) return emit(event)
+    const text = [event.title, event.description].filter((part) => part !== undefined).join(". ")
+    return Effect.flatMap(messageId, (id) => emit({ _tag: "ThoughtDelta", messageId: id, text }))
+  }
 
   const connectServers = Effect.fnUntraced(function* (view: View) {
-    yield* tellNotices(view, warnings.splice(0))
+    const kept = [...warnings.values()]
+    warnings.clear()
+    for (const notice of kept) yield* tell(view, notice)
     const { notices, tools } = yield* servers.connection
-    yield* tellNotices(view, notices)
+    for (const notice of notices) yield* tell(view, notice)
     return tools
   })
 
@@ -145,7 +148,7 @@ export const make = Effect.fnUntraced(function* (
       context: Effect.sync(() => state().context),
       grants: Effect.sync(() => state().grants),
       cost: Effect.sync(() => state().usage?.cost ?? 0),
-      emit,
+      emit: (event) => tell(view, event),
       log: record,
       settle: (why) => Effect.suspend(() => settle(why)),
       ask: harness.unattended ? undefined : view.editor.ask
@@ -189,7 +192,7 @@ export const make = Effect.fnUntraced(function* (
       directories = folders
     },
     warn: (notice) => {
-      warnings.push(notice)
+      warnings.set(notice.title, notice)
     },
     attach: journal.attach,
     snapshot: (view) =>

@@ -3,14 +3,18 @@ import * as Toml from "effect/encoding/Toml"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { ExecutionMode } from "../../domain/ExecutionMode.ts"
+import { parseRule } from "../../domain/permission/PermissionRule.ts"
 import type { FsDelegation, PermissionSettings } from "../Settings.ts"
-import { type Complain, configKey, readItem, rootSection, type Section } from "./ConfigKey.ts"
+import { type Complain, configKey, type ListItem, readItem, rootSection, type Section } from "./ConfigKey.ts"
 import type { FileProvider, FileSettings } from "./FileSettings.ts"
 import { readProvider } from "./ProviderSection.ts"
 import { describeTomlProblem } from "./TomlProblem.ts"
 
 /** More would be noise on stderr. */
 const mostWarnings = 50
+
+const sectionNames = ["models", "providers", "acp", "permission", "remote", "auth"]
+const ruleLists = ["allow", "ask", "deny"]
 
 /** Model ids are `provider/model`, and `scripted/…` is taken. */
 const providerName = /^(?!scripted$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/
@@ -37,15 +41,38 @@ const ceilingKey = configKey(
   'the ceiling is "ask" until this is corrected'
 )
 
-const readPermission = (section: Section, complain: Complain): PermissionSettings => {
-  const rules = (name: string) => section.items(name).flatMap((item) => readItem(item, ruleKey, complain) ?? [])
-  if (section.has("rules")) {
-    complain(
-      `${section.path}.rules`,
-      'is not read; write the rules into allow, ask and deny, such as deny = ["Bash(rm *)"]'
-    )
+const readRule = (item: ListItem, complain: Complain): ReadonlyArray<string> => {
+  const text = readItem(item, ruleKey, complain)
+  if (text === undefined) return []
+  const rule = parseRule(text)
+  if (Result.isSuccess(rule)) return [text]
+  complain(item.path, `is ignored: ${rule.failure.message}`)
+  return []
+}
+
+/** `alarm` takes what leaves the agent freer than it was meant to be. */
+const readPermission = (section: Section, complain: Complain, alarm: Complain): PermissionSettings => {
+  const rules = (name: string, tell: Complain) => section.items(name).flatMap((item) => readRule(item, tell))
+  for (const { meant, path } of section.unknown(ruleLists)) {
+    const remedy = 'write the rules into allow, ask and deny, such as deny = ["Bash(rm *)"]'
+    const tell = meant === "allow" ? complain : alarm
+    tell(path, `is not read; ${meant === undefined ? remedy : `did you mean ${meant}?`}`)
   }
-  return { allow: rules("allow"), ask: rules("ask"), deny: rules("deny") }
+  return { allow: rules("allow", complain), ask: rules("ask", alarm), deny: rules("deny", alarm) }
+}
+
+/** A misspelt section says nothing, which is worst where it was to forbid something. */
+const tellUnknownSections = (root: Section, complain: Complain, alarm: Complain): void => {
+  for (const { meant, name, path } of root.unknown(sectionNames)) {
+    if (ruleLists.includes(name)) {
+      const tell = name === "allow" ? complain : alarm
+      tell(path, "is not read here; write it below the line [permission]")
+      continue
+    }
+    const remedy = meant === undefined ? `the sections are ${sectionNames.join(", ")}` : `did you mean [${meant}]?`
+    const tell = meant === "permission" ? alarm : complain
+    tell(path, `is not read: there is no such section; ${remedy}`)
+  }
 }
 
 const readProviders = (section: Section, complain: Complain): Pick<FileSettings, "providers" | "brokenProviders"> => {
@@ -63,14 +90,16 @@ const readProviders = (section: Section, complain: Complain): Pick<FileSettings,
   return { providers, brokenProviders }
 }
 
-const readSections = (root: Section, complain: Complain): Omit<FileSettings, "warnings"> => {
+const readSections = (
+  root: Section,
+  complain: Complain
+): Omit<FileSettings, "warnings" | "lostRules" | "permission"> => {
   const auth = root.section("auth")
   const remote = root.section("remote")
   return {
     defaultModel: root.section("models").read("default", defaultModelKey),
     ...readProviders(root.section("providers"), complain),
     fsDelegation: root.section("acp").read("fs_delegation", fsDelegationKey),
-    permission: readPermission(root.section("permission"), complain),
     remoteCeiling:
       remote.read("execution_mode_ceiling", ceilingKey) ?? (remote.has("execution_mode_ceiling") ? "ask" : undefined),
     authRequired: auth.read("required", requiredKey) ?? auth.has("required")
@@ -84,10 +113,20 @@ export const parseConfigFile = (text: string, file: string): Result.Result<FileS
     Result.map((document) => {
       const warnings: Array<string> = []
       const complain: Complain = (path, problem) => void warnings.push(`${file}: ${path} ${problem}`)
-      const settings = readSections(rootSection(document, complain), complain)
+      const lostRules: Array<string> = []
+      const alarm: Complain = (path, problem) => {
+        complain(path, problem)
+        lostRules.push(...warnings.slice(-1))
+      }
+      const root = rootSection(document, complain)
+      tellUnknownSections(root, complain, alarm)
+      const settings = readSections(root, complain)
+      const permission = readPermission(rootSection(document, alarm).section("permission"), complain, alarm)
       const more = warnings.length - mostWarnings
       return {
         ...settings,
+        permission,
+        lostRules: lostRules.slice(0, mostWarnings),
         warnings: more > 0 ? [...warnings.slice(0, mostWarnings), `${file}: ${more} more values are ignored`] : warnings
       }
     })

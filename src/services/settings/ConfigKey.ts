@@ -5,6 +5,7 @@
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
+import { closest } from "../../domain/text/Similar.ts"
 
 /** How a value is read. Complaints say: "<key> must be <expected>; <otherwise>". */
 export interface ConfigKey<A> {
@@ -28,6 +29,13 @@ export interface ListItem {
   readonly value: unknown
 }
 
+/** A key that nobody reads. `path` hides a name that is no plain word; `meant` is the known name that is close to it. */
+export interface UnknownKey {
+  readonly name: string
+  readonly path: string
+  readonly meant: string | undefined
+}
+
 /** A table of the file. What is absent or does not fit reads as undefined or empty. */
 export interface Section {
   readonly path: string
@@ -36,6 +44,8 @@ export interface Section {
   readonly section: (name: string) => Section
   /** The tables inside this one, by name. */
   readonly sections: () => ReadonlyArray<readonly [string, Section]>
+  /** What stands in it beside the names that are known. */
+  readonly unknown: (known: ReadonlyArray<string>) => ReadonlyArray<UnknownKey>
   /** The items of a list; a single value counts as a list of one. */
   readonly items: (name: string) => ReadonlyArray<ListItem>
 }
@@ -44,6 +54,9 @@ type Table = Readonly<Record<string, unknown>>
 
 /** A name that is repeated in complaints. Any other may be a value that slipped into the place of a key. */
 const speakable = /^[A-Za-z0-9_.-]{1,64}$/
+
+/** Where any name at all may stand, so may a key: it is told from a word by its digits, its dashes or its length. */
+const plainWord = /^[A-Za-z_]{1,24}$/
 
 const isTable = (value: unknown): value is Table => Predicate.isObject(value) && !Predicate.isDate(value)
 
@@ -69,6 +82,10 @@ const makeSection = (table: Table, path: string, complain: Complain): Section =>
       table[name] === undefined ? undefined : readItem({ path: pathOf(name), value: table[name] }, key, complain),
     section: (name) => sectionOf(name, table[name] ?? {}),
     sections: () => Object.entries(table).map(([name, value]) => [name, sectionOf(name, value)]),
+    unknown: (known) =>
+      Object.keys(table)
+        .filter((name) => !known.includes(name))
+        .map((name) => ({ name, path: pathOf(plainWord.test(name) ? name : ""), meant: closest(name, known)[0] })),
     items: (name) => {
       const value = table[name]
       if (value === undefined) return []

@@ -22,6 +22,8 @@ export const providerVariables: ReadonlyArray<ProviderVariables> = [
 export interface EnvironmentProvider {
   readonly name: string
   readonly kind: ProviderKind
+  /** The name of the variable that holds the key. */
+  readonly variable: string
   readonly apiKey: Redacted.Redacted<string> | undefined
   readonly baseUrl: string | undefined
 }
@@ -67,7 +69,7 @@ export const readEnvironment = Effect.fnUntraced(function* (provider: ConfigProv
           `the provider ${variables.name} is left out until it is corrected or unset`
       )
     }
-    providers.push({ name: variables.name, kind: variables.kind, apiKey, baseUrl })
+    providers.push({ name: variables.name, kind: variables.kind, variable: variables.apiKey, apiKey, baseUrl })
   }
   const gatewayToken = yield* readSecret(provider, "SUPER_PI_GATEWAY_TOKEN")
   return { providers, brokenProviders, gatewayToken, warnings } satisfies Environment

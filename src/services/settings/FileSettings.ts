@@ -26,6 +26,8 @@ export interface FileSettings {
   readonly remoteCeiling: ExecutionMode | undefined
   readonly authRequired: boolean
   readonly warnings: ReadonlyArray<string>
+  /** Those of the warnings that tell of deny and ask rules that do not hold. */
+  readonly lostRules: ReadonlyArray<string>
 }
 
 /** No file. */
@@ -37,5 +39,6 @@ export const emptyFile: FileSettings = {
   permission: { allow: [], ask: [], deny: [] },
   remoteCeiling: undefined,
   authRequired: false,
-  warnings: []
+  warnings: [],
+  lostRules: []
 }

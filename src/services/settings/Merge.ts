@@ -12,7 +12,8 @@ export const defaultSettings: SettingsValue = {
   remoteCeiling: "accept-edits",
   authRequired: false,
   alwaysApprove: false,
-  warnings: []
+  warnings: [],
+  lostRules: []
 }
 
 /** What the environment holds for the names that `api_key_env` gives. */
@@ -47,11 +48,16 @@ const mergeProvider = (provider: FileProvider, { environment, namedKeys }: Sourc
   if (apiKey === undefined && (provider.apiKeyEnv !== undefined || baseUrl === undefined)) {
     return { problem: keyRemedy(provider) }
   }
+  const variable = provider.apiKeyEnv ?? usual?.variable
+  const keySource =
+    fromEnvironment === undefined || variable === undefined
+      ? ({ kind: "file", name: `providers.${provider.name}.api_key` } as const)
+      : ({ kind: "variable", name: variable } as const)
   return {
     name: provider.name,
     kind: provider.kind,
     ...(baseUrl === undefined ? {} : { baseUrl }),
-    ...(apiKey === undefined ? {} : { apiKey }),
+    ...(apiKey === undefined ? {} : { apiKey, keySource }),
     models: provider.models
   }
 }
@@ -71,9 +77,10 @@ export const mergeSettings = (sources: Sources): SettingsValue => {
     }
   }
   const named = new Set([...file.providers.map(({ name }) => name), ...broken])
-  for (const { apiKey, baseUrl, kind, name } of environment.providers) {
+  for (const { apiKey, baseUrl, kind, name, variable } of environment.providers) {
     if (apiKey === undefined || named.has(name)) continue
-    providers.push({ name, kind, apiKey, ...(baseUrl === undefined ? {} : { baseUrl }), models: [] })
+    const keySource = { kind: "variable", name: variable } as const
+    providers.push({ name, kind, apiKey, keySource, ...(baseUrl === undefined ? {} : { baseUrl }), models: [] })
   }
   const defaultModel = flags.model ?? file.defaultModel
   const { gatewayToken } = environment
@@ -87,6 +94,7 @@ export const mergeSettings = (sources: Sources): SettingsValue => {
     authRequired: file.authRequired,
     ...(gatewayToken === undefined ? {} : { gatewayToken }),
     alwaysApprove: flags.alwaysApprove,
-    warnings
+    warnings,
+    lostRules: file.lostRules
   }
 }

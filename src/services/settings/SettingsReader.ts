@@ -84,11 +84,12 @@ export const makeSettings = Effect.fnUntraced(function* (flags: Flags) {
   const read = Effect.fnUntraced(function* (seen: Look, last: Reading | undefined) {
     const content = yield* Effect.result(readFile(seen))
     const file = Result.getOrElse(content, () => last?.file ?? emptyFile)
+    const isEmpty = file === emptyFile
     const problem = Result.match(content, {
       onSuccess: () => [],
       // A half-saved file must not take rules or keys away from sessions that are running.
       onFailure: (text) => [
-        `${text}. Until then ${last === undefined ? "the file counts as empty" : "its last good content holds"}`
+        `${text}. Until then ${isEmpty ? "the file counts as empty" : "its last good content holds"}`
       ]
     })
     const environment = yield* readEnvironment(provider)
@@ -96,7 +97,11 @@ export const makeSettings = Effect.fnUntraced(function* (flags: Flags) {
     const namedKeys = new Map<string, Redacted.Redacted<string> | undefined>()
     for (const name of names) namedKeys.set(name, yield* readSecret(provider, name))
     const merged = mergeSettings({ file, path, environment, namedKeys, flags })
-    const value: SettingsValue = { ...merged, warnings: [...problem, ...merged.warnings] }
+    const value: SettingsValue = {
+      ...merged,
+      warnings: [...problem, ...merged.warnings],
+      lostRules: [...(isEmpty ? problem : []), ...merged.lostRules]
+    }
     yield* Effect.forEach(value.warnings, (warning) => Effect.logWarning(warning), { discard: true })
     return { stamp: seen.stamp, file, value }
   })

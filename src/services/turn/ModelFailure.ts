@@ -83,13 +83,19 @@ export const wordsOf = (reason: AiError.AiErrorReason): string => {
   return describe(reason) ?? reason.message
 }
 
+/** Our adapter knows which provider and which key it was. */
+const adviceOf = (reason: AiError.AiErrorReason, kind: TurnError["kind"]): string => {
+  const kept = reason._tag === "AuthenticationError" ? reason.metadata["superPi"] : null
+  return Predicate.hasProperty(kept, "keyAdvice") && typeof kept.keyAdvice === "string" ? kept.keyAdvice : advice[kind]
+}
+
 export const toTurnError = (error: AiError.AiError): TurnError => {
   const kind = kindOf(error.reason)
   const status = httpStatus(error.reason)
   const retryAfter = error.retryAfter
   return {
     kind,
-    message: `${advice[kind]} (${wordsOf(error.reason).trim()})`,
+    message: `${adviceOf(error.reason, kind)} (${wordsOf(error.reason).trim()})`,
     ...(status === undefined ? {} : { status }),
     ...(retryAfter === undefined ? {} : { retryAfter: Duration.toSeconds(retryAfter) })
   }

@@ -59,7 +59,9 @@ export const open = Effect.fnUntraced(function* (
   const visible = (message: Prompt.Message) => (image ? message : withoutImages(message))
   const before = yield* session.context
   const asked = userMessage(prompt)
-  const messages = repairCalls([...before, asked].flatMap((message) => Option.toArray(readMessage(message)))).map(visible)
+  const messages = repairCalls([...before, asked].flatMap((message) => Option.toArray(readMessage(message)))).map(
+    visible
+  )
   yield* session.log({ _tag: "ContextAppended", messages: [asked] })
 
   const append = Effect.fnUntraced(function* (added: ReadonlyArray<Prompt.Message>) {

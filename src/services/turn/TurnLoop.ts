@@ -74,6 +74,7 @@ export const layerWith = (options: { readonly maxRequests: number }) =>
         let requests = 0
 
         const account = Effect.fnUntraced(function* (finish: Response.FinishPart) {
+          if (!Usage.isReported(finish.usage)) return
           const spent = Usage.fromResponse(finish.usage)
           usage = Usage.add(usage, spent)
           if (info.price !== undefined) cost += Usage.costOf(spent, info.price)

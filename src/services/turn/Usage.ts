@@ -11,6 +11,10 @@ export const fromResponse = ({ inputTokens, outputTokens }: Response.Usage): Tur
   cachedWriteTokens: inputTokens.cacheWrite ?? 0
 })
 
+/** Whether the provider said anything at all: many servers do not, which is not the same as no tokens. */
+export const isReported = ({ inputTokens, outputTokens }: Response.Usage): boolean =>
+  [...Object.values(inputTokens), ...Object.values(outputTokens)].some((count) => count !== undefined)
+
 export const add = (one: TurnUsage, other: TurnUsage): TurnUsage => ({
   inputTokens: one.inputTokens + other.inputTokens,
   outputTokens: one.outputTokens + other.outputTokens,

@@ -35,8 +35,9 @@ describe("PermissionRule", () => {
     })
     assert.deepStrictEqual(rules, { allow: [{ tool: "Bash", pattern: "ls" }], ask: [], deny: [] })
     assert.strictEqual(warnings.length, 6)
-    assert.match(warnings[0] ?? "", /allow rule "Shell\(ls\)" is ignored: there is no tool "Shell"/)
+    assert.match(warnings[0] ?? "", /allow rule "Shell\(ls\)" is ignored: there is no such tool; write one of Bash, /)
     assert.match(warnings[1] ?? "", /ask rule "Bash\(\)" is ignored: the pattern is empty/)
+    assert.match(warnings.at(-1) ?? "", /deny rule "bash\(ls\)" is ignored: there is no such tool; did you mean Bash\?/)
   })
 })
 

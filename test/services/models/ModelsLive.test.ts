@@ -12,6 +12,7 @@ import { catalogue } from "../../../src/services/models/Catalogue.ts"
 import * as ModelsLive from "../../../src/services/models/ModelsLive.ts"
 import * as ScriptedModel from "../../../src/services/models/script/ScriptedModel.ts"
 import { type ProviderSettings, Settings, type SettingsValue } from "../../../src/services/Settings.ts"
+import { toTurnError } from "../../../src/services/turn/ModelFailure.ts"
 import { ask, textOf } from "../../support/provider/OpenModel.ts"
 import * as ProviderServer from "../../support/ProviderServer.ts"
 
@@ -181,6 +182,38 @@ describe("a resolved model", () => {
         assert.include(request?.text, `"reasoning_effort":"high"`)
         assert.strictEqual(request?.headers.authorization, `Bearer ${Redacted.value(key)}`)
       }).pipe(Effect.provide(withSettings({ providers })))
+    })
+  )
+
+  it.effect("says of a key that is not accepted whose it is and where it came from, and never the key", () =>
+    Effect.gen(function* () {
+      const server = yield* ProviderServer.start
+      const at = { ...local, baseUrl: `${server.origin}/v1` }
+      for (const [provider, advice] of [
+        [
+          { ...at, apiKey: key, keySource: { kind: "variable", name: "LOCAL_KEY" } },
+          /^The provider local did not accept the API key from the environment variable LOCAL_KEY\. .* start the agent again\. \(/
+        ],
+        [
+          { ...at, apiKey: key, keySource: { kind: "file", name: "providers.local.api_key" } },
+          /^The provider local did not accept the API key from providers\.local\.api_key in \/home\/me\/\.supercharge\/config\.toml\. /
+        ],
+        [{ ...at, apiKey: key }, /^The provider local did not accept the API key\. Check it/],
+        [
+          at,
+          /^The provider local wants an API key and none is set\. Set api_key_env or api_key under \[providers\.local\]/
+        ]
+      ] as const) {
+        server.answer({ status: 401, message: `no such key: ${Redacted.value(key)}` })
+        const error = yield* Effect.flatMap(Models, ({ resolve }) => resolve("local/plain", undefined)).pipe(
+          Effect.flatMap((model) => Effect.flip(ask(model, "hi"))),
+          Effect.provide(withSettings({ providers: [provider] }))
+        )
+        const { message } = toTurnError(error)
+        assert.match(message, advice)
+        assert.include(message, "no such key")
+        if ("apiKey" in provider) assert.notInclude(message, Redacted.value(key))
+      }
     })
   )
 

@@ -39,7 +39,40 @@ const withVariable = (name: string, value: string) =>
     () => Effect.sync(() => vi.unstubAllEnvs())
   )
 
+/** Sees what is asked of the connections that belong to the `fetch` of Node. */
+const watchConnections = Effect.gen(function* () {
+  const asked: Array<Record<string, unknown>> = []
+  const key = Symbol.for("undici.globalDispatcher.1")
+  // Node makes them with the first of the classes of its `fetch`.
+  assert.instanceOf(new Headers(), Headers)
+  const own: unknown = Reflect.get(globalThis, key)
+  assert.isTrue(typeof own === "object" && own !== null && "dispatch" in own && typeof own.dispatch === "function")
+  const watched = {
+    dispatch: (options: Record<string, unknown>, handler: unknown): unknown => {
+      asked.push(options)
+      return Reflect.apply((own as { dispatch: () => unknown }).dispatch, own, [options, handler])
+    }
+  }
+  yield* Effect.acquireRelease(
+    Effect.sync(() => Reflect.set(globalThis, key, watched)),
+    () => Effect.sync(() => Reflect.set(globalThis, key, own))
+  )
+  return asked
+})
+
 describe("requests to providers", () => {
+  it.effect("wait as long as it takes: a local model may read a long prompt for many minutes", () =>
+    Effect.gen(function* () {
+      const asked = yield* watchConnections
+      const server = yield* ProviderServer.start
+      server.answer({ pieces: [{ text: "Hello" }] })
+      const model = yield* openModel("openai-compatible", server)
+      assert.strictEqual(textOf(yield* ask(model, "hi")), "Hello")
+      assert.lengthOf(asked, 1)
+      assert.include(asked[0], { origin: server.origin, headersTimeout: 0, bodyTimeout: 0 })
+    })
+  )
+
   it.effect("go through the proxy that the environment names", () =>
     Effect.gen(function* () {
       const proxy = yield* startProxy

@@ -108,7 +108,7 @@ describe("the servers of a session", () => {
     Effect.gen(function* () {
       const { id, say, told } = yield* using(["dead"], undefined, makeEditor())
       yield* say("Hi")
-      assert.strictEqual(told(id)[0], "thought The MCP server dead is not available: It ended")
+      assert.strictEqual(told(id)[0], "thought The MCP server dead is not available. It ended")
     }).pipe(Effect.provide(agentLayer({ script, mcp: fakeServers().layer })))
   )
 

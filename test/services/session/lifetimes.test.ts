@@ -189,6 +189,7 @@ describe("the end of a connection", () => {
           const { open } = yield* connect()
           const { say } = yield* open
           yield* say("opens the store and loads what is loaded once")
+          yield* TestClock.adjust("1 minute")
           const before = live()
           const scope = yield* Scope.make()
           const { outcomes, questions } = yield* Scope.provide(busy, scope)

@@ -5,10 +5,12 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
+import * as TestClock from "effect/testing/TestClock"
 import { text } from "../../../src/domain/Content.ts"
 import type { ScriptStep } from "../../../src/services/models/script/Script.ts"
 import { Turn } from "../../../src/services/Turn.ts"
 import { agentLayer, connect } from "../../support/agents.ts"
+import { makeEditor } from "../../support/editor.ts"
 import { completed, type FakeTool } from "../../support/fakeTools.ts"
 import { nothingAsked, spoken } from "../../support/models.ts"
 
@@ -43,6 +45,38 @@ describe("a prompt", () => {
       assert.strictEqual(stop(yield* say("Hello\nthere")), "end_turn")
       assert.deepStrictEqual(told(), ["text Fine: Hello\nthere", "UsageUpdated", "InfoUpdated"])
     }).pipe(Effect.provide(layer()))
+  )
+
+  it.effect.each([true, false])("whose model has to be asked again says so (notices: %s)", (notices) =>
+    Effect.gen(function* () {
+      const asked = nothingAsked()
+      const steps: ReadonlyArray<ScriptStep> = [
+        { parts: [{ error: { status: 429, retryAfter: 7, message: "slow down" } }] },
+        { parts: [{ error: { status: 529, message: "too busy" } }] },
+        { again: true, parts: [{ text: "Fine." }] }
+      ]
+      yield* Effect.gen(function* () {
+        const { events, open, until } = yield* connect(makeEditor({ notices }))
+        const { say, told } = yield* open
+        const first = yield* fork(say("one"))
+        yield* until(() => told().length === 1)
+        yield* TestClock.adjust("7 seconds")
+        yield* until(() => told().length === 2)
+        yield* TestClock.adjust("2 seconds")
+        assert.strictEqual(stop(yield* Fiber.join(first)), "end_turn")
+        const again = "The model did not answer; trying again in"
+        assert.deepStrictEqual(
+          told().slice(0, 2),
+          notices
+            ? [`notice ${again} 7s`, `notice ${again} 2s`]
+            : [`thought ${again} 7s. slow down`, `thought ${again} 2s. Internal provider error: too busy`]
+        )
+        const ids = events.flatMap(([, event]) => (event._tag === "ThoughtDelta" ? [event.messageId] : []))
+        assert.lengthOf(new Set(ids), notices ? 0 : 2)
+        yield* say("two")
+        assert.deepStrictEqual(spoken(asked.prompts.at(-1) ?? []), ["user one", "assistant Fine.", "user two"])
+      }).pipe(Effect.provide(agentLayer({ script: steps, asked })))
+    })
   )
 
   it.effect("waits for the one before, and runs then", () =>

@@ -11,9 +11,11 @@ const local = { name: "local", kind: "openai-compatible", baseUrl: "http://h/v1"
 interface Case {
   readonly name: string
   readonly text: string
-  readonly value?: Partial<Omit<FileSettings, "warnings">>
+  readonly value?: Partial<Omit<FileSettings, "warnings" | "lostRules">>
   /** What each warning says, in order. */
   readonly warnings?: ReadonlyArray<RegExp>
+  /** Which of the warnings tell of rules that do not hold. */
+  readonly lost?: ReadonlyArray<number>
 }
 
 const provider = (keys: string) => `[providers.local]\nkind = "openai-compatible"\nbase_url = "http://h/v1"\n${keys}`
@@ -23,7 +25,60 @@ const withModels = (models: (typeof emptyFile)["providers"][number]["models"]) =
 
 const cases: ReadonlyArray<Case> = [
   { name: "an empty file", text: "" },
-  { name: "unknown keys and tables are ignored silently", text: 'x = 1\n[ui]\ntheme = "dark"\n[models]\nfoo = []' },
+  { name: "unknown keys of a section are ignored silently", text: "[models]\nfoo = []" },
+  {
+    name: "unknown sections are named, with what was meant",
+    text: 'x = 1\n[ui]\ntheme = "dark"\n[provider.local]\nkind = "openai"\n[permision]\ndeny = ["Edit"]',
+    warnings: [
+      /^config\.toml: x is not read: there is no such section; the sections are models, providers, acp, permission, /,
+      /^config\.toml: ui is not read/,
+      /^config\.toml: provider is not read: there is no such section; did you mean \[providers\]\?$/,
+      /^config\.toml: permision is not read: there is no such section; did you mean \[permission\]\?$/
+    ],
+    lost: [3]
+  },
+  {
+    name: "a name that may be a key is not repeated",
+    text: 'sk-ant-0123 = 1\nAbcdefghijklmnopqrstuvwxyzABC = 1\n[permission]\nsk-ant-0123 = "x"',
+    warnings: [/: … is not read: /, /: … is not read: /, /: permission\.… is not read; write the rules into allow/],
+    lost: [2]
+  },
+  {
+    name: "rules above every section",
+    text: 'deny = ["Edit"]\nallow = ["Read"]',
+    warnings: [/: deny is not read here; write it below the line \[permission\]/, /: allow is not read here/],
+    lost: [0]
+  },
+  {
+    name: "rules that cannot be read, without a word of them",
+    text: '[permission]\nallow = ["Shell(secret)"]\nask = ["Foo(secret)"]\ndeny = ["Edit", "bash(secret)", "Bash(secret", "*(x)"]',
+    value: { permission: { allow: [], ask: [], deny: ["Edit"] } },
+    warnings: [
+      /permission\.allow\[0\] is ignored: there is no such tool; write one of Bash, Read, /,
+      /permission\.ask\[0\] is ignored: there is no such tool; write one of Bash, Read, /,
+      /permission\.deny\[1\] is ignored: there is no such tool; did you mean Bash\? Write one of /,
+      /permission\.deny\[2\] is ignored: its parenthesis is not closed; /,
+      /permission\.deny\[3\] is ignored: \* is for every tool and takes no pattern/
+    ],
+    lost: [1, 2, 3, 4]
+  },
+  {
+    name: "a misspelt list of rules",
+    text: '[permission]\ndenny = ["Edit"]',
+    warnings: [/permission\.denny is not read; did you mean deny\?$/],
+    lost: [0]
+  },
+  {
+    name: "a misspelt list that only allows",
+    text: "[permission]\nalow = []",
+    warnings: [/alow is not read; did you mean allow\?$/]
+  },
+  {
+    name: "permissions that are no table",
+    text: "permission = 3",
+    warnings: [/permission must be a table/],
+    lost: [0]
+  },
   { name: "a default model", text: '[models]\ndefault = "local/qwen"', value: { defaultModel: "local/qwen" } },
   {
     name: "a default model without provider",
@@ -138,23 +193,30 @@ const cases: ReadonlyArray<Case> = [
     name: "permission rules",
     text: '[permission]\nallow = ["Bash(ls)", 3]\nask = "Edit"\ndeny = ["Bash(rm *)", ""]',
     value: { permission: { allow: ["Bash(ls)"], ask: ["Edit"], deny: ["Bash(rm *)"] } },
-    warnings: [/permission\.allow\[1\] must be a rule in double quotes/, /permission\.deny\[1\] must be a rule/]
+    warnings: [/permission\.allow\[1\] must be a rule in double quotes/, /permission\.deny\[1\] must be a rule/],
+    lost: [1]
   },
   {
     name: "rules in a form that would not hold",
     text: '[permission]\nrules = [{ action = "deny", tool = "bash" }]',
-    warnings: [/permission\.rules is not read; write the rules into allow, ask and deny/]
+    warnings: [/permission\.rules is not read; write the rules into allow, ask and deny/],
+    lost: [0]
   }
 ]
 
 describe("ConfigFile", () => {
-  it.effect.each(cases)("$name", ({ text, value, warnings = [] }) =>
+  it.effect.each(cases)("$name", ({ lost = [], text, value, warnings = [] }) =>
     Effect.gen(function* () {
-      const { warnings: said, ...settings } = yield* parse(text)
-      const { warnings: _, ...defaults } = emptyFile
+      const { lostRules, warnings: said, ...settings } = yield* parse(text)
+      const { lostRules: _, warnings: __, ...defaults } = emptyFile
       assert.deepStrictEqual(settings, { ...defaults, ...value })
       assert.strictEqual(said.length, warnings.length, said.join("\n"))
       for (const [index, pattern] of warnings.entries()) assert.match(said[index] ?? "", pattern)
+      assert.notInclude(said.join("\n"), "secret")
+      assert.deepStrictEqual(
+        lostRules,
+        lost.map((index) => said[index] ?? "")
+      )
     })
   )
 

@@ -30,12 +30,19 @@ describe("docs/configuration.md", () => {
             baseUrl: "http://127.0.0.1:8080/v1",
             models: [{ id: "qwen" }]
           },
-          { name: "work", kind: "anthropic", apiKey: Redacted.make("w"), models: [] },
+          {
+            name: "work",
+            kind: "anthropic",
+            apiKey: Redacted.make("w"),
+            keySource: { kind: "variable", name: "WORK_ANTHROPIC_KEY" },
+            models: []
+          },
           {
             name: "router",
             kind: "openai-compatible",
             baseUrl: "https://models.example.org/v1",
             apiKey: Redacted.make("the key itself"),
+            keySource: { kind: "file", name: "providers.router.api_key" },
             models: [
               { id: "plain/model" },
               { id: "big/model", contextWindow: 1_000_000, image: true, efforts: ["low", "high"] }
@@ -51,7 +58,8 @@ describe("docs/configuration.md", () => {
         remoteCeiling: "ask",
         authRequired: false,
         alwaysApprove: false,
-        warnings: []
+        warnings: [],
+        lostRules: []
       })
     })
   )

@@ -196,6 +196,27 @@ describe("TurnLoop", () => {
     })
   )
 
+  it.effect("tells no usage when the provider said nothing of it, which is not the same as no tokens", () =>
+    Effect.gen(function* () {
+      const nobody = { total: undefined, cacheRead: undefined, cacheWrite: undefined, uncached: undefined }
+      const silent = {
+        type: "finish",
+        reason: "stop",
+        usage: { inputTokens: nobody, outputTokens: { total: undefined, text: undefined, reasoning: undefined } }
+      } as const
+      const none = { ...silent, usage: { ...silent.usage, outputTokens: { ...silent.usage.outputTokens, total: 0 } } }
+      for (const [answer, told] of [
+        [silent, []],
+        [none, ["UsageUpdated"]]
+      ] as const) {
+        const recorded = makeSession()
+        const outcome = yield* runTurn(recorded.session, "go", { models: rawModel([answer]) })
+        assert.strictEqual(outcome.stopReason, "end_turn")
+        assert.deepStrictEqual(recorded.told(), told)
+      }
+    })
+  )
+
   it.effect("tells no cost of a model without a price", () =>
     Effect.gen(function* () {
       const { events, session } = makeSession()

@@ -23,6 +23,8 @@ export interface Facts {
 export interface FailureContext {
   /** Name of the provider, as a person configured it. */
   readonly provider: string
+  /** What to do when the key is not accepted, for people; kept beside such a failure. */
+  readonly keyAdvice?: string
   /** Texts that must never be shown. */
   readonly secrets: ReadonlyArray<string>
 }
@@ -76,7 +78,7 @@ export const readable = (text: string, secrets: ReadonlyArray<string>): string =
   return folded.length > MAX_TEXT ? `${folded.slice(0, MAX_TEXT)}…` : folded
 }
 
-const reasonOf = (facts: Facts, words: string, provider: string): AiError.AiErrorReason => {
+const reasonOf = (facts: Facts, words: string, { keyAdvice, provider }: FailureContext): AiError.AiErrorReason => {
   const status = facts.status ?? statusOfCode.find(([pattern]) => pattern.test(facts.code))?.[1]
   const said = `${facts.code} ${facts.message}`
   const http = status === undefined ? {} : { http: { response: { status, headers: {} } } }
@@ -88,6 +90,8 @@ const reasonOf = (facts: Facts, words: string, provider: string): AiError.AiErro
     }
   }
   const described = { description: words, metadata, ...http }
+  const unauthorized =
+    keyAdvice === undefined ? described : { ...described, metadata: { superPi: { ...metadata.superPi, keyAdvice } } }
   const refused = status === undefined || (status >= 400 && status < 500 && status !== 429)
   if (refused && OVERFLOW.test(said)) {
     return new AiError.InvalidRequestError({ constraint: CONTEXT_OVERFLOW, ...described })
@@ -96,9 +100,9 @@ const reasonOf = (facts: Facts, words: string, provider: string): AiError.AiErro
     return new AiError.QuotaExhaustedError({ metadata, ...http })
   }
   if (status === 401 || (status === 400 && BAD_KEY.test(said))) {
-    return new AiError.AuthenticationError({ kind: "InvalidKey", ...described })
+    return new AiError.AuthenticationError({ kind: "InvalidKey", ...unauthorized })
   }
-  if (status === 403) return new AiError.AuthenticationError({ kind: "InsufficientPermissions", ...described })
+  if (status === 403) return new AiError.AuthenticationError({ kind: "InsufficientPermissions", ...unauthorized })
   if (refused && POLICY.test(said)) return new AiError.ContentPolicyError(described)
   if (status === 404) {
     const description = `${words}; check the name of the model and the base URL of ${provider} (${facts.url})`
@@ -124,11 +128,7 @@ const failWith = (context: FailureContext, reason: AiError.AiErrorReason): AiErr
 export const fromFacts = (facts: Facts, context: FailureContext): AiError.AiError =>
   failWith(
     context,
-    reasonOf(
-      { ...facts, url: readable(facts.url, context.secrets) },
-      readable(facts.message, context.secrets),
-      context.provider
-    )
+    reasonOf({ ...facts, url: readable(facts.url, context.secrets) }, readable(facts.message, context.secrets), context)
   )
 
 /** The connection could not be made, or broke. Worth another try. */

@@ -30,15 +30,15 @@ const isDispatcher = (value: unknown): value is { readonly dispatch: (options: o
 
 /** The `fetch` of Node, whose connections belong to the process; absent where that keeps its dispatcher elsewhere. */
 const ownFetch = Effect.sync((): Send | undefined => {
-  // Node loads its `fetch` with the first of its classes.
-  const isLoaded = typeof Headers === "function"
-  const connections = isLoaded ? Reflect.get(globalThis, DISPATCHER) : undefined
+  // Node makes it with the first of the classes of its `fetch`.
+  const connections = new Headers() instanceof Headers ? Reflect.get(globalThis, DISPATCHER) : undefined
   if (!isDispatcher(connections)) return undefined
   const dispatcher = {
     dispatch: (options: object, handler: object) => connections.dispatch({ ...options, ...PATIENT }, handler)
   }
   return (url, init) => {
     const request: object = { ...init, dispatcher }
+    // @effect-diagnostics-next-line globalFetch:off
     return fetch(url, request)
   }
 })
@@ -51,9 +51,11 @@ const proxyFetch: Effect.Effect<Send, never, Scope.Scope> = Effect.gen(function*
     (agent) => Effect.promise(() => agent.destroy())
   )
   return (url, init) =>
-    undici.fetch(url, { ...init, dispatcher }).then(
-      ({ body, headers, status, statusText }) => new Response(body, { status, statusText, headers: [...headers] })
-    )
+    undici
+      .fetch(url, { ...init, dispatcher })
+      .then(
+        ({ body, headers, status, statusText }) => new Response(body, { status, statusText, headers: [...headers] })
+      )
 })
 
 const hasProxy = Effect.map(

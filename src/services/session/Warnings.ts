@@ -1,0 +1,30 @@
+/** What a session tells at its next prompt because nobody may read the log of the agent. */
+import type { Notice } from "../../domain/Event.ts"
+import type { ModelInfo } from "../../domain/Model.ts"
+import { splitId, suggestions } from "../models/ModelList.ts"
+
+/** Another model may cost more and know less: nobody should find that out from the bill (F43). */
+export const defaultGone = (wanted: string, used: string | undefined, known: ReadonlyArray<ModelInfo>): Notice => ({
+  _tag: "Notice",
+  severity: "warning",
+  title: `The default model ${wanted} cannot be used`,
+  description:
+    (splitId(wanted) === undefined ? "A model is named provider/model." : "No configured provider offers it.") +
+    suggestions(wanted, known) +
+    (used === undefined ? "" : ` This session uses ${used} instead.`) +
+    " Correct models.default in config.toml or the flag --model, or choose another model here."
+})
+
+const MOST_SHOWN = 3
+
+/** What was to be forbidden or asked is not: that must not stay in a log that few people read. */
+export const rulesLost = (problems: ReadonlyArray<string>): Notice => ({
+  _tag: "Notice",
+  severity: "warning",
+  title: "Permission rules that were to deny or ask do not hold",
+  description: [
+    "Correct the file; it is read again before the next tool call.",
+    ...problems.slice(0, MOST_SHOWN),
+    ...(problems.length > MOST_SHOWN ? ["More of this is in the log of the agent, on its standard error."] : [])
+  ].join("\n")
+})
