@@ -9,12 +9,16 @@ const ownSecrets = /^(?:SUPER_PI|SUPERCHARGE|SUPERAGENT)_\w*(?:TOKEN|SECRET|PASS
 /** Forces colours, and would win over `NO_COLOR`. */
 const colours: ReadonlySet<string> = new Set(["FORCE_COLOR", "CLICOLOR_FORCE", "COLORTERM"])
 
-/** Nobody is there to page, to answer or to see colours. */
+/** Nobody is there to page, to edit, to answer or to see colours. An editor that changes nothing ends at once. */
 const quiet: Readonly<Record<string, string>> = {
   NO_COLOR: "1",
   TERM: "dumb",
   PAGER: "cat",
   GIT_PAGER: "cat",
+  EDITOR: "true",
+  VISUAL: "true",
+  GIT_EDITOR: "true",
+  GIT_SEQUENCE_EDITOR: "true",
   GIT_TERMINAL_PROMPT: "0"
 }
 

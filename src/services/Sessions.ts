@@ -113,13 +113,14 @@ export const layer = Layer.effect(
 
     const restore = Effect.fnUntraced(function* (id: SessionId) {
       const record = yield* store.record(id)
+      // First: what another process adds while this one reads must be a conflict, and not a gap in what is known here.
+      const nextSeq = yield* store.nextSeq(id)
       let state = empty
       yield* Stream.runForEachArray(store.entries(id), (entries) =>
         Effect.sync(() => {
           state = foldAll(state, entries)
         })
       )
-      const nextSeq = yield* store.nextSeq(id)
       const closing = repair(state)
       if (closing.length > 0) yield* store.append(id, nextSeq, closing)
       const origin = { _tag: "Stored", nextSeq: nextSeq + closing.length } as const

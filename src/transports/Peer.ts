@@ -43,9 +43,9 @@ export interface PeerShape {
   readonly serve: (routes: Routes) => Effect.Effect<void>
 }
 
-const internalError = new WireError({ code: ErrorCode.InternalError, message: "Internal error" })
+const internalError = () => new WireError({ code: ErrorCode.InternalError, message: "Internal error" })
 
-const cancelled = new WireError({ code: ErrorCode.RequestCancelled, message: "Request cancelled" })
+const cancelled = () => new WireError({ code: ErrorCode.RequestCancelled, message: "Request cancelled" })
 
 /** Defects go to the log, never to the other side. */
 const logDefect = (cause: Cause.Cause<unknown>, method: string): Effect.Effect<void> =>
@@ -54,7 +54,7 @@ const logDefect = (cause: Cause.Cause<unknown>, method: string): Effect.Effect<v
 const failureOf = (cause: Cause.Cause<WireError>, method: string): Effect.Effect<WireError> =>
   Effect.as(
     logDefect(cause, method),
-    Option.getOrElse(Cause.findErrorOption(cause), () => (Cause.hasInterrupts(cause) ? cancelled : internalError))
+    Option.getOrElse(Cause.findErrorOption(cause), () => (Cause.hasInterrupts(cause) ? cancelled() : internalError()))
   )
 
 /** A peer over `frames`. Its writer runs until the scope closes; `serve` must run for requests to be answered. */

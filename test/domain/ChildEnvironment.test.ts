@@ -14,6 +14,7 @@ describe("childEnvironment", () => {
         SHORT: "none",
         FORCE_COLOR: "1",
         TERM: "xterm",
+        EDITOR: "vim",
         UNSET: undefined,
         STRIPE_API_KEY: "of the project"
       },
@@ -27,6 +28,10 @@ describe("childEnvironment", () => {
       TERM: "dumb",
       PAGER: "cat",
       GIT_PAGER: "cat",
+      EDITOR: "true",
+      VISUAL: "true",
+      GIT_EDITOR: "true",
+      GIT_SEQUENCE_EDITOR: "true",
       GIT_TERMINAL_PROMPT: "0"
     })
   })

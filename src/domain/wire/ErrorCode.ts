@@ -24,8 +24,14 @@ export type ErrorObject = typeof ErrorObject.Type
 /** An error object as a failure. */
 export class WireError extends Schema.TaggedError<WireError>()("WireError", ErrorObject) {}
 
-/** Names of methods come from outside; no text of ours repeats more of them. */
-export const shortName = (method: string): string => (method.length > 100 ? `${method.slice(0, 100)}…` : method)
+/** Names of methods come from outside; no text of ours repeats more of them, and none is broken by them (RPC-14). */
+export const shortName = (method: string): string => {
+  const line = method
+    .slice(0, 100)
+    .replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, " ")
+    .toWellFormed()
+  return method.length > 100 ? `${line}…` : line
+}
 
 export const methodNotFound = (method: string): WireError =>
   new WireError({ code: ErrorCode.MethodNotFound, message: `Method not found: ${shortName(method)}` })

@@ -10,9 +10,10 @@ import { fingerprint } from "../../domain/text/Fingerprint.ts"
 import { fileKind } from "../../domain/text/FileKind.ts"
 import { FileFailed } from "../ClientFS.ts"
 import { systemText } from "./SystemText.ts"
+import { readUnsized } from "./UnsizedFile.ts"
 
 /** In bytes: larger files are read by pages only. */
-const SIZE_LIMIT = 50n * 1024n * 1024n
+const SIZE_LIMIT = 50 * 1024 * 1024
 
 /** The stamp of a file that is not there. */
 export const ABSENT = "absent"
@@ -56,6 +57,13 @@ const binary = (path: string, bytes: Uint8Array): FileFailed => {
   })
 }
 
+const tooLarge = (path: string, size: string): FileFailed =>
+  new FileFailed({
+    reason: "too_large",
+    path,
+    message: `${path} has ${size} than the ${SIZE_LIMIT} that can be handled whole`
+  })
+
 export interface DiskFiles {
   readonly read: (path: string) => Effect.Effect<DiskText, FileFailed>
   /** The stamp of what is there now, or `ABSENT`. */
@@ -75,14 +83,12 @@ export const makeDiskFiles = (fs: FileSystem.FileSystem, paths: Path.Path): Disk
     if (info.type !== "File") {
       return yield* new FileFailed({ reason: "io", path, message: `${path} is not a regular file but a ${info.type}` })
     }
-    if (info.size > SIZE_LIMIT) {
-      return yield* new FileFailed({
-        reason: "too_large",
-        path,
-        message: `${path} has ${info.size} bytes, more than the ${SIZE_LIMIT} that can be handled whole`
-      })
-    }
-    return yield* Effect.mapError(fs.readFile(path), (error) => failure(path, error))
+    if (info.size > SIZE_LIMIT) return yield* tooLarge(path, `${info.size} bytes, more`)
+    const bytes = yield* Effect.mapError(
+      info.size > 0 ? Effect.asSome(fs.readFile(path)) : readUnsized(fs, path, SIZE_LIMIT),
+      (error) => failure(path, error)
+    )
+    return Option.isSome(bytes) ? bytes.value : yield* tooLarge(path, "more bytes")
   })
 
   const read = Effect.fnUntraced(function* (path: string) {

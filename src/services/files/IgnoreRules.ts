@@ -9,12 +9,22 @@ export interface IgnoreRules {
   readonly ignores: (path: string, isFolder: boolean) => Effect.Effect<boolean>
 }
 
+/** In bytes: a longer file holds no rules that anybody wrote. */
+const SIZE_LIMIT = 1024 * 1024
+
 /** For one search: the rules of a folder are read once. */
 export const makeIgnoreRules = (fs: FileSystem.FileSystem, paths: Path.Path): IgnoreRules => {
+  const read = Effect.fnUntraced(
+    function* (path: string) {
+      const { size, type } = yield* fs.stat(path)
+      // Opening a pipe would wait for a writer, and a device has no end.
+      return type === "File" && size <= SIZE_LIMIT ? yield* fs.readFileString(path) : ""
+    },
+    Effect.orElseSucceed(() => "")
+  )
+
   const load = Effect.fnUntraced(function* (folder: string) {
-    const texts = yield* Effect.forEach([".gitignore", ".ignore"], (name) =>
-      Effect.orElseSucceed(fs.readFileString(paths.join(folder, name)), () => "")
-    )
+    const texts = yield* Effect.forEach([".gitignore", ".ignore"], (name) => read(paths.join(folder, name)))
     return texts.every((text) => text === "") ? undefined : ignore().add(texts.join("\n"))
   })
 

@@ -15,6 +15,8 @@ interface State {
   readonly before: number
   readonly page: Page
   readonly seen: boolean
+  /** The page holds a NUL. */
+  readonly binary: boolean
 }
 
 /** Where the rest begins after `lines` line ends, and how many of them are still to come. */
@@ -42,13 +44,10 @@ export const readLargeFile = Effect.fnUntraced(function* (
     const [start, before] = skip(bytes, state.before)
     if (before > 0) return { ...state, before }
     const rest = bytes.subarray(start)
-    return {
-      before,
-      page: addText(state.page, decoder.decode(rest, { stream: true })),
-      seen: state.seen || rest.length > 0
-    }
+    const page = addText(state.page, decoder.decode(rest, { stream: true }))
+    return { before, page, seen: state.seen || rest.length > 0, binary: !page.full && rest.includes(0) }
   }
-  const start: State = { before: first - 1, page: emptyPage(limits), seen: false }
+  const start: State = { before: first - 1, page: emptyPage(limits), seen: false, binary: false }
   const last = yield* fs.stream(path, { chunkSize: CHUNK }).pipe(
     Stream.mapAccum(
       () => start,
@@ -57,12 +56,13 @@ export const readLargeFile = Effect.fnUntraced(function* (
         return [next, [next]]
       }
     ),
-    Stream.takeUntil(({ page }) => page.full),
+    // Bytes that are no text may go on without a line end.
+    Stream.takeUntil(({ binary, page }) => page.full || binary),
     Stream.runLast,
     Effect.mapError((error) => failure(path, error))
   )
-  const { page, seen } = Option.getOrElse(last, () => start)
-  if (page.lines.some((line) => line.includes("\0"))) {
+  const { binary, page, seen } = Option.getOrElse(last, () => start)
+  if (binary || page.lines.some((line) => line.includes("\0"))) {
     return yield* new FileFailed({ reason: "binary", path, message: `${path} is a binary file, not text` })
   }
   return seen ? endPage(addText(page, decoder.decode())) : undefined

@@ -9,6 +9,7 @@ import type { ChildProcessSpawner } from "effect/process/ChildProcessSpawner"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { fileGlob, nameGlob } from "../../domain/FileGlob.ts"
+import { spawn } from "../sandbox/Spawn.ts"
 import {
   type Found,
   type GrepQuery,
@@ -18,6 +19,7 @@ import {
   SearchFailed,
   type SearchScope
 } from "./Search.ts"
+import { systemText } from "./SystemText.ts"
 
 const KILL_AFTER = Duration.millis(500)
 
@@ -98,7 +100,8 @@ export const makeRipgrep = (
       parse: (part: string) => ReadonlyArray<A>,
       limit: number
     ): Effect.fn.Return<Found<A>, SearchFailed | PlatformError, Scope.Scope> {
-      const handle = yield* spawner.spawn(
+      const handle = yield* spawn(
+        spawner,
         ChildProcess.make(program, args, { env: environment, stdin: "ignore", forceKillAfter: KILL_AFTER })
       )
       const complaint = yield* Effect.forkScoped(firstPart(Stream.decodeText(handle.stderr)))
@@ -118,7 +121,7 @@ export const makeRipgrep = (
     },
     Effect.scoped,
     Effect.catchTag("PlatformError", (error) =>
-      Effect.fail(new SearchFailed({ message: `The search could not run: ${error.message}` }))
+      Effect.fail(new SearchFailed({ message: `The search could not run: ${systemText(error)}` }))
     )
   )
 

@@ -21,9 +21,10 @@ import {
   SearchFailed,
   type SearchScope
 } from "./Search.ts"
+import { readUnsized } from "./UnsizedFile.ts"
 
 /** In bytes: larger files are not searched. */
-const FILE_LIMIT = 20n * 1024n * 1024n
+const FILE_LIMIT = 20 * 1024 * 1024
 
 /** Characters of a line that the expression sees. */
 const MATCH_WIDTH = 2_000
@@ -84,8 +85,10 @@ export const makeWalkingSearch = (fs: FileSystem.FileSystem, paths: Path.Path): 
 
   const textOf = Effect.fnUntraced(
     function* (path: string) {
-      const info = yield* fs.stat(path)
-      return info.size > FILE_LIMIT ? Option.none() : decode(yield* fs.readFile(path))
+      const { size } = yield* fs.stat(path)
+      if (size > FILE_LIMIT) return Option.none()
+      const bytes = size > 0 ? Option.some(yield* fs.readFile(path)) : yield* readUnsized(fs, path, FILE_LIMIT)
+      return Option.flatMap(bytes, decode)
     },
     Effect.orElseSucceed(() => Option.none())
   )

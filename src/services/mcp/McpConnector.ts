@@ -40,7 +40,7 @@ const open = Effect.fnUntraced(function* (spec: McpSpec, redact: (text: string) 
 })
 
 const connectOne = Effect.fnUntraced(function* (spec: McpSpec, options: ConnectOptions) {
-  const redactor = Redactor.make(spec._tag === "Stdio" ? spec.env : spec.headers)
+  const redactor = Redactor.makeFor(spec)
   const scope = yield* Scope.make()
   const close = options.inBackground(Scope.close(scope, Exit.void))
   yield* Effect.addFinalizer(() => close)

@@ -1,7 +1,7 @@
 /** Keeps what a person gave a server in confidence out of everything that is shown or logged (MCP-08). */
 import * as Redacted from "effect/Redacted"
 import type * as Schema from "effect/Schema"
-import type { Pair } from "../../domain/McpSpec.ts"
+import type { McpSpec, Pair } from "../../domain/McpSpec.ts"
 
 const MAX_PROBLEM = 2_000
 
@@ -44,6 +44,18 @@ const inside =
     if (json === null || typeof json !== "object") return json
     return Object.fromEntries(Object.entries(json).map(([key, value]) => [key, inside(replace)(value)]))
   }
+
+/** What an address holds beside where the server is: who asks, and with what. */
+const pairsIn = (url: string): ReadonlyArray<Pair> => {
+  const { password, searchParams, username } = URL.parse(url) ?? new URL("none:")
+  return [["username", username], ["password", password], ...searchParams].flatMap(([name = "", value = ""]) =>
+    [value, encodeURIComponent(value)].map((spelling) => ({ name, value: Redacted.make(spelling) }))
+  )
+}
+
+/** Of what was given for a server. */
+export const makeFor = (spec: McpSpec): Redactor =>
+  make(spec._tag === "Stdio" ? spec.env : [...spec.headers, ...pairsIn(spec.url)])
 
 export const make = (pairs: ReadonlyArray<Pair>): Redactor => {
   const strict = replacer(pairs, SHORTEST)

@@ -16,6 +16,7 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { McpSpec } from "../../domain/McpSpec.ts"
 import * as JsonRpc from "../../domain/wire/JsonRpc.ts"
+import { spawn } from "../sandbox/Spawn.ts"
 import { answerTo, MAX_MESSAGE, McpFailed, type McpTransport, outcomeOf } from "./McpTransport.ts"
 
 /** For a server that ends when its input does, and then from TERM to KILL. */
@@ -98,7 +99,7 @@ export const open = Effect.fnUntraced(function* ({
     killSignal: "SIGTERM",
     forceKillAfter: KILL_AFTER
   })
-  const handle = yield* Effect.mapError(spawner.spawn(command), (error) => explain(spec, cwd, error))
+  const handle = yield* Effect.mapError(spawn(spawner, command), (error) => explain(spec, cwd, error))
 
   const outbox = yield* Queue.bounded<string, Cause.Done>(MAX_WAITING_MESSAGES)
   const pending = new Map<string, Deferred.Deferred<unknown, McpFailed>>()

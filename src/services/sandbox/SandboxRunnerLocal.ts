@@ -23,9 +23,14 @@ import { secretsOf } from "../settings/Secrets.ts"
 import { Settings } from "../Settings.ts"
 import { findExecutable } from "./Executable.ts"
 import { defaultLimits, makeRecorder, type RecorderLimits } from "./OutputRecorder.ts"
+import { spawn } from "./Spawn.ts"
+import { makeStrays, type Stray } from "./Strays.ts"
 
 /** From TERM to KILL. */
 const KILL_AFTER = Duration.millis(500)
+
+/** Milliseconds between two looks whether they have ended. */
+const LOOK_EVERY = 50
 
 /** How long output may still come once the command itself has ended. */
 const DRAIN_FOR = Duration.seconds(1)
@@ -100,6 +105,7 @@ const make = Effect.fnUntraced(function* (environment: Environment, limits: Reco
   const path = yield* Path.Path
   const spawner = yield* ChildProcessSpawner
   const settings = yield* Settings
+  const strays = makeStrays(fs)
   const running = yield* Effect.acquireRelease(Scope.make("parallel"), Scope.close)
   const bash = yield* Effect.cached(findExecutable(fs, path, environment, "bash"))
 
@@ -117,18 +123,53 @@ const make = Effect.fnUntraced(function* (environment: Environment, limits: Reco
       killSignal: "SIGTERM",
       forceKillAfter: KILL_AFTER
     }
-    return yield* spawner.spawn(ChildProcess.make(program, ["-c", wrapper, program, command.command], options)).pipe(
-      Effect.mapError((error) => explain(command, error)),
-      // Node throws, where it should report, when the system refuses the arguments.
-      Effect.catchDefect((defect) => Effect.fail(notStarted(String(defect))))
+    return yield* Effect.mapError(
+      spawn(spawner, ChildProcess.make(program, ["-c", wrapper, program, command.command], options)),
+      (error) => explain(command, error)
     )
   })
 
+  const signal = (targets: ReadonlyArray<Stray>, name: NodeJS.Signals) =>
+    Effect.forEach(targets, ({ pid }) => Effect.ignore(Effect.try(() => process.kill(pid, name))), { discard: true })
+
+  const endStrays = Effect.fnUntraced(function* (found: ReadonlyArray<Stray>) {
+    yield* signal(found, "SIGTERM")
+    let left = found
+    for (let waited = 0; left.length > 0 && waited < Duration.toMillis(KILL_AFTER); waited += LOOK_EVERY) {
+      yield* Effect.sleep(LOOK_EVERY)
+      left = yield* strays.remaining(left)
+    }
+    yield* signal(left, "SIGKILL")
+  })
+
+  /**
+   * The command, and an effect that begins to end what its group does not reach. That comes before the group ends, since
+   * nobody knows afterwards whose children they were, and goes on beside it, since the group may wait for them.
+   */
+  const startTraced = Effect.fnUntraced(function* (command: ShellCommand) {
+    const dropping: Array<Fiber.Fiber<void>> = []
+    yield* Effect.addFinalizer(() => Fiber.awaitAll(dropping))
+    const handle = yield* start(command)
+    const traced = yield* strays.isLeader(handle.pid, process.pid)
+    const dropStrays = Effect.gen(function* () {
+      const found = traced ? yield* strays.find(handle.pid) : []
+      if (found.length === 0) return
+      dropping.push(yield* Effect.forkDetach(endStrays(found), { startImmediately: true, uninterruptible: true }))
+    })
+    yield* Effect.addFinalizer(() => dropStrays)
+    return { handle, dropStrays }
+  })
+
   /** The exit, and whether the time ran out first. */
-  const ended = Effect.fnUntraced(function* (command: ShellCommand, handle: ChildProcessHandle) {
+  const ended = Effect.fnUntraced(function* (
+    command: ShellCommand,
+    handle: ChildProcessHandle,
+    dropStrays: Effect.Effect<void>
+  ) {
     const exit = yield* Effect.forkChild(exitOf(handle))
     const inTime = yield* Effect.timeoutOption(Fiber.join(exit), command.timeout)
     if (Option.isSome(inTime)) return { exit: inTime.value, timedOut: false }
+    yield* dropStrays
     yield* Effect.forkScoped(Effect.ignore(handle.kill({ killSignal: "SIGTERM", forceKillAfter: KILL_AFTER })))
     const killed = yield* Effect.timeoutOption(Fiber.join(exit), GONE_AFTER)
     return {
@@ -139,10 +180,10 @@ const make = Effect.fnUntraced(function* (environment: Environment, limits: Reco
 
   const execute = Effect.fnUntraced(function* (command: ShellCommand, scope: Scope.Scope) {
     const startedAt = yield* Clock.currentTimeMillis
-    const handle = yield* start(command)
+    const { dropStrays, handle } = yield* startTraced(command)
     const recorder = makeRecorder(fs, path, command, limits, scope)
     const pump = yield* Effect.forkChild(Stream.runForEach(handle.stdout, recorder.add))
-    const { exit, timedOut } = yield* ended(command, handle)
+    const { exit, timedOut } = yield* ended(command, handle, dropStrays)
     const drained = yield* Effect.timeoutOption(
       Effect.andThen(Fiber.await(pump), Effect.exit(handle.exitCode)),
       DRAIN_FOR

@@ -2,13 +2,12 @@
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import * as Option from "effect/Option"
 import * as Path from "effect/Path"
-import type { PlatformError } from "effect/PlatformError"
+import * as Predicate from "effect/Predicate"
 import type * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as SynchronizedRef from "effect/SynchronizedRef"
-import { statSync } from "node:fs"
+import { type Stats, statSync } from "node:fs"
 import { homedir } from "node:os"
 import type { Flags, SettingsShape, SettingsValue } from "../Settings.ts"
 import { readEnvironment, readSecret, readVariable } from "./Environment.ts"
@@ -16,12 +15,10 @@ import { emptyFile, type FileSettings } from "./FileSettings.ts"
 import { mergeSettings } from "./Merge.ts"
 
 /** In bytes. */
-const largestFile = 1024n * 1024n
+const largestFile = 1024 * 1024
 
 /** What a look at the file showed, and the settings that were made of it. */
 interface Reading {
-  /** The same while nothing can have changed. */
-  readonly glance: string | undefined
   /** Differs when the file may have changed. */
   readonly stamp: string
   /** The last content that could be read. */
@@ -33,34 +30,32 @@ type Look =
   | { readonly _tag: "Absent" | "Present"; readonly stamp: string }
   | { readonly _tag: "Unusable"; readonly stamp: string; readonly problem: string }
 
-/**
- * A first look, for which nobody waits: every request asks for the settings several times. Undefined when there is
- * something in the way, which then takes the longer look to name it.
- */
-const glanceAt = (path: string): string | undefined =>
-  Result.getOrUndefined(
-    Result.try(() => {
-      const file = statSync(path, { throwIfNoEntry: false })
-      return file === undefined ? "" : [file.mtimeMs, file.size, file.ino, file.mode].join(":")
-    })
-  )
+const unreadable = (reason: string): string => `cannot be read (${reason}); make it a file that you may read`
 
-const unreadable = ({ reason }: PlatformError): string =>
-  `cannot be read (${reason._tag}); make it a file that you may read`
+const sortOf = (file: Stats): string => (file.isDirectory() ? "Directory" : file.isFIFO() ? "FIFO" : "device")
 
-const look = (file: FileSystem.File.Info): Look => {
-  const { ino, mode, mtime, size, type } = file
-  const stamp = [Option.getOrUndefined(mtime)?.getTime(), size, Option.getOrUndefined(ino), mode, type].join(":")
-  if (type !== "File") return { _tag: "Unusable", stamp, problem: `is a ${type}; make it a plain file` }
+const look = (file: Stats | undefined): Look => {
+  if (file === undefined) return { _tag: "Absent", stamp: "" }
+  const { ino, mode, mtimeMs, size } = file
+  const stamp = [mtimeMs, size, ino, mode].join(":")
+  if (!file.isFile()) return { _tag: "Unusable", stamp, problem: `is a ${sortOf(file)}; make it a plain file` }
   return size > largestFile
     ? { _tag: "Unusable", stamp, problem: `has ${size} bytes, more than ${largestFile}; shorten it` }
     : { _tag: "Present", stamp }
 }
 
-const lookFailed = (error: PlatformError): Look =>
-  error.reason._tag === "NotFound"
-    ? { _tag: "Absent", stamp: "" }
-    : { _tag: "Unusable", stamp: error.reason._tag, problem: unreadable(error) }
+/** Every request asks for the settings several times, and a look that others have to wait for takes thirty times as long. */
+const lookAt = (path: string): Look =>
+  Result.match(
+    Result.try(() => statSync(path, { throwIfNoEntry: false })),
+    {
+      onSuccess: look,
+      onFailure: (error) => {
+        const code = Predicate.hasProperty(error, "code") ? String(error.code) : "no reason was given"
+        return { _tag: "Unusable", stamp: code, problem: unreadable(code) }
+      }
+    }
+  )
 
 /** Does no IO by itself: the first look at the file is the first use of `current`. */
 export const makeSettings = Effect.fnUntraced(function* (flags: Flags) {
@@ -76,8 +71,13 @@ export const makeSettings = Effect.fnUntraced(function* (flags: Flags) {
   const readFile = Effect.fnUntraced(function* (seen: Look): Effect.fn.Return<FileSettings, string> {
     if (seen._tag === "Absent") return emptyFile
     if (seen._tag === "Unusable") return yield* Effect.fail(`${path} ${seen.problem}`)
-    const text = yield* fs.readFileString(path).pipe(Effect.mapError((error) => `${path} ${unreadable(error)}`))
-    const { parseConfigFile } = yield* Effect.promise(() => import("./ConfigFile.ts"))
+    const [text, { parseConfigFile }] = yield* Effect.all(
+      [
+        fs.readFileString(path).pipe(Effect.mapError(({ reason }) => `${path} ${unreadable(reason._tag)}`)),
+        Effect.promise(() => import("./ConfigFile.ts"))
+      ],
+      { concurrency: 2 }
+    )
     return yield* Effect.fromResult(parseConfigFile(text, path))
   })
 
@@ -103,16 +103,14 @@ export const makeSettings = Effect.fnUntraced(function* (flags: Flags) {
       lostRules: [...(isEmpty ? problem : []), ...merged.lostRules]
     }
     yield* Effect.forEach(value.warnings, (warning) => Effect.logWarning(warning), { discard: true })
-    return { stamp: seen.stamp, file, value }
+    return { stamp: seen.stamp, file, value } satisfies Reading
   })
 
   const current = SynchronizedRef.modifyEffect(
     latest,
     Effect.fnUntraced(function* (last) {
-      const glance = glanceAt(path)
-      if (last !== undefined && glance !== undefined && last.glance === glance) return [last.value, last] as const
-      const seen = yield* fs.stat(path).pipe(Effect.match({ onSuccess: look, onFailure: lookFailed }))
-      const reading = { ...(last?.stamp === seen.stamp ? last : yield* read(seen, last)), glance }
+      const seen = lookAt(path)
+      const reading = last?.stamp === seen.stamp ? last : yield* read(seen, last)
       return [reading.value, reading] as const
     })
   )

@@ -10,6 +10,7 @@ import * as Path from "effect/Path"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { StoreFailed } from "../../domain/Failure.ts"
+import { systemText } from "../files/SystemText.ts"
 import { SessionStore, type SessionStoreShape } from "../SessionStore.ts"
 
 const unavailable = (message: string) => new StoreFailed({ reason: "unavailable", message })
@@ -56,7 +57,12 @@ const prepare = Effect.fnUntraced(function* (
   const path = yield* Path.Path
   yield* fileSystem.makeDirectory(path.dirname(file), { recursive: true, mode: 0o700 }).pipe(
     Effect.andThen(Effect.scoped(fileSystem.open(file, { flag: "a", mode: 0o600 }))),
-    Effect.mapError((error) => unavailable(`The session store ${file} cannot be opened: ${error.message}`))
+    Effect.mapError((error) =>
+      unavailable(
+        `The session store ${file} cannot be opened: ${systemText(error)}. Make its folder one that you may write, ` +
+          "or set SUPERCHARGE_HOME to another"
+      )
+    )
   )
 })
 

@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
 import * as Schema from "effect/Schema"
 import { showPath } from "../../domain/Paths.ts"
+import { failure } from "../files/DiskFile.ts"
 import type { Found, Match, Search } from "../files/Search.ts"
 import type { PreparedCall, ToolContext, ToolDefinition } from "../ToolDefinition.ts"
 import { noteHidden, shownBelow } from "./support/Hidden.ts"
@@ -40,8 +41,10 @@ export const makeGrep = (fs: FileSystem.FileSystem, search: Search, places: Plac
 
   const run = Effect.fn("Tools.grep")(
     function* (place: Place, input: typeof parameters.Type, context: ToolContext) {
-      if (!(yield* Effect.orElseSucceed(fs.exists(place.real), () => true))) {
-        return failed(`${place.shown} does not exist`)
+      const { type } = yield* Effect.mapError(fs.stat(place.real), (error) => failure(place.shown, error))
+      // A pipe would be read until somebody writes to it, a device for ever.
+      if (type !== "File" && type !== "Directory") {
+        return failed(`${place.shown} is neither a file nor a folder but a ${type}`)
       }
       const includeIgnored = input.include_ignored ?? false
       const scope = { root: place.path, includeIgnored }

@@ -98,6 +98,8 @@ export const make: Effect.Effect<ProviderHttp, never, Scope.Scope> = Effect.gen(
         method: init?.method ?? "GET",
         headers: [...headers],
         body: typeof init?.body === "string" ? init.body : null,
+        // A redirect would take the key along: only the header `authorization` is kept from other hosts.
+        redirect: "manual",
         signal
       })
       if (onBytes === undefined) return answered
