@@ -5,7 +5,6 @@
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
@@ -144,18 +143,22 @@ const make = Effect.fnUntraced(function* (environment: Environment, limits: Reco
 
   /**
    * The command, and an effect that begins to end what its group does not reach. That comes before the group ends, since
-   * nobody knows afterwards whose children they were, and goes on beside it, since the group may wait for them.
+   * nobody knows afterwards whose children they were, and goes on beside it, since the group may wait for them. A
+   * command that was cut off is looked at once more, for what it started meanwhile.
    */
   const startTraced = Effect.fnUntraced(function* (command: ShellCommand) {
+    let leader: number | undefined
     const dropping: Array<Fiber.Fiber<void>> = []
-    yield* Effect.addFinalizer(() => Fiber.awaitAll(dropping))
-    const handle = yield* start(command)
-    const traced = yield* strays.isLeader(handle.pid, process.pid)
     const dropStrays = Effect.gen(function* () {
-      const found = traced ? yield* strays.find(handle.pid) : []
+      const found = leader === undefined ? [] : yield* strays.find(leader)
       if (found.length === 0) return
       dropping.push(yield* Effect.forkDetach(endStrays(found), { startImmediately: true, uninterruptible: true }))
     })
+    yield* Effect.addFinalizer(({ _tag }) =>
+      Effect.andThen(_tag === "Failure" ? dropStrays : Effect.void, Fiber.awaitAll(dropping))
+    )
+    const handle = yield* start(command)
+    if (yield* strays.isLeader(handle.pid, process.pid)) leader = handle.pid
     yield* Effect.addFinalizer(() => dropStrays)
     return { handle, dropStrays }
   })
@@ -203,8 +206,8 @@ const make = Effect.fnUntraced(function* (environment: Environment, limits: Reco
         Scope.fork(running),
         (scope) => Scope.provide(execute(command, scope), scope),
         // The kill may take seconds; the caller does not wait for it, the layer's scope does.
-        (scope) =>
-          Effect.forkIn(Scope.close(scope, Exit.void), running, { startImmediately: true, uninterruptible: true })
+        (scope, exit) =>
+          Effect.forkIn(Scope.close(scope, exit), running, { startImmediately: true, uninterruptible: true })
       )
     )
   })
