@@ -5,6 +5,7 @@ import type * as Schema from "effect/Schema"
 import type { Content } from "../domain/Content.ts"
 import type { Event } from "../domain/Event.ts"
 import type { ExecutionMode } from "../domain/ExecutionMode.ts"
+import type { StoreFailed } from "../domain/Failure.ts"
 import type { Harness } from "../domain/Harness.ts"
 import type { Answer, Grant, Question } from "../domain/Permission.ts"
 import type { Entry } from "../domain/Session.ts"
@@ -37,6 +38,8 @@ export interface TurnSession {
    * in the context (F22).
    */
   readonly settle: (why: string) => Effect.Effect<void>
+  /** Stores what was told and logged so far. */
+  readonly keep: Effect.Effect<void, StoreFailed>
   /** Absent when nobody is there to ask. */
   readonly ask: ((question: Question) => Effect.Effect<Answer>) | undefined
 }

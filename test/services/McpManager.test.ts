@@ -241,7 +241,9 @@ describe("McpManager", () => {
           odd("strict", "refuses"),
           { _tag: "Stdio", name: "missing", command: "no-such-program", args: [secret], env: pairs({ T: secret }) },
           { ...http("http://127.0.0.1:9/mcp?key=" + secret, { Authorization: `Bearer ${secret}` }), name: "nobody" },
-          { ...http("ftp://x"), name: "ftp" }
+          { ...http("ftp://x"), name: "ftp" },
+          { _tag: "Stdio", name: "unnamed", command: "", args: [], env: [] },
+          { _tag: "Stdio", name: "long", command: "true", args: ["x".repeat(300_000)], env: [] }
         )
         const told = notices.map(({ description = "", severity, title }) => `${severity} ${title} ${description}`)
         for (const [index, pattern] of [
@@ -250,11 +252,13 @@ describe("McpManager", () => {
           /"strict".* answered with the error -32001: <redacted> is not allowed/,
           /"missing".* there is no program "no-such-program"\. Install it/,
           /"nobody".* cannot be reached at http:\/\/127\.0\.0\.1:9: .*ECONNREFUSED/,
-          /"ftp".* has no usable address/
+          /"ftp".* has no usable address/,
+          /"unnamed".* could not be started/,
+          /"long".* could not be started: "true" failed with E2BIG/
         ].entries()) {
           assert.match(told[index] ?? "", pattern)
         }
-        assert.strictEqual(notices.length, 6)
+        assert.strictEqual(notices.length, 8)
         assert.strictEqual((yield* call({ ...connection, notices }, "good__fail")).text, "that went wrong")
         assert.notInclude([...told, ...logs].join("\n"), secret)
       }).pipe(Effect.scoped, Effect.provide(manager))

@@ -7,12 +7,13 @@ import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import { text } from "../../src/domain/Content.ts"
-import { SessionId } from "../../src/domain/Ids.ts"
+import { MessageId, SessionId } from "../../src/domain/Ids.ts"
 import type { Entry } from "../../src/domain/Session.ts"
 import { SessionStore } from "../../src/services/SessionStore.ts"
 import * as SessionStoreSqlite from "../../src/services/store/SessionStoreSqlite.ts"
 import type { ScriptStep } from "../../src/services/models/script/Script.ts"
 import { agentLayer, connect, place } from "../support/agents.ts"
+import { completed } from "../support/fakeTools.ts"
 import { delta, recordOf } from "../support/logs.ts"
 import { nothingAsked, spoken } from "../support/models.ts"
 import { flakyStore, sharedStore } from "../support/stores.ts"
@@ -26,6 +27,13 @@ const script: ReadonlyArray<ScriptStep> = [
   { when: "write", again: true, parts: [{ tool: { name: "write", input: {} } }] },
   { when: "read", again: true, parts: [{ tool: { name: "read", input: {} } }] },
   { again: true, parts: [{ text: "Fine: " }, { echo: true }] }
+]
+
+/** A tool call for each prompt, and then a word. */
+const writing: ReadonlyArray<ScriptStep> = [
+  { parts: [{ tool: { name: "write", input: {} } }] },
+  { parts: [{ tool: { name: "write", input: {} } }] },
+  { parts: [{ text: "Done." }] }
 ]
 
 const entriesOf = (store: SessionStore["Service"], id: SessionId) => Stream.runCollect(store.entries(id))
@@ -168,6 +176,51 @@ describe("a store that fails", () => {
           entry._tag === "TextDelta" ? [entry.text] : []
         )
         assert.deepStrictEqual(said, ["Fine: One", "Fine: Three"])
+      }).pipe(Effect.scoped, Effect.provide(agentLayer({ script, store: layer })))
+    })
+  )
+
+  it.effect("is told of before a tool changes anything that nobody would remember", () =>
+    Effect.gen(function* () {
+      const { control, layer } = yield* flakyStore
+      const written: Array<string> = []
+      const tools = { write: { run: (value: string) => Effect.sync(() => (written.push(value), completed("Done"))) } }
+      yield* Effect.gen(function* () {
+        const { open } = yield* connect()
+        const { say, told } = yield* open
+        control.fails = () => true
+        assert.include((yield* Effect.flip(say("write"))).message, "The disk is full")
+        assert.deepStrictEqual(written, [])
+        assert.include(told(), "text No tool was run. The disk is full.")
+        control.fails = () => false
+        yield* say("write once")
+        assert.deepStrictEqual(written, [""])
+      }).pipe(Effect.scoped, Effect.provide(agentLayer({ script: writing, store: layer, tools })))
+    })
+  )
+
+  it.effect("that another process writes to while it is read here makes a conflict, and no gap", () =>
+    Effect.gen(function* () {
+      const { store } = yield* sharedStore
+      const record = recordOf("shared")
+      // A turn that was cut off: opening the session writes its end.
+      yield* store.create(record, [
+        { _tag: "TurnStarted" },
+        { _tag: "UserMessage", messageId: MessageId.make("m"), content: [text("Hi")] }
+      ])
+      const nextSeq = yield* store.nextSeq(record.id)
+      let left = 1
+      const late = Effect.suspend(() =>
+        left-- > 0 ? store.append(record.id, nextSeq, [{ _tag: "InfoUpdated", title: "From elsewhere" }]) : Effect.void
+      )
+      const entries: SessionStore["Service"]["entries"] = (id) =>
+        Stream.concat(store.entries(id), Stream.drain(Stream.fromEffect(Effect.orDie(late))))
+      const layer = Layer.succeed(SessionStore, { ...store, entries })
+      yield* Effect.gen(function* () {
+        const { loadSession } = yield* connect()
+        const failure = yield* Effect.flip(loadSession(record.id, place({ cwd: record.cwd }), {}))
+        assert.isTrue(failure._tag === "StoreFailed" && failure.reason === "conflict")
+        assert.strictEqual((yield* loadSession(record.id, place({ cwd: record.cwd }), {})).sessionId, record.id)
       }).pipe(Effect.scoped, Effect.provide(agentLayer({ script, store: layer })))
     })
   )

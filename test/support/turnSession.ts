@@ -106,6 +106,7 @@ export const makeSession = ({ onEvent, ...overrides }: SessionOptions = {}): Rec
     cost: Effect.sync(() => state.usage?.cost ?? 0),
     emit,
     log,
+    keep: Effect.void,
     settle: (why) =>
       Effect.suspend(() =>
         Effect.forEach(closing(state, why), (entry) => (entry._tag === "ToolCallUpdated" ? emit(entry) : log(entry)), {

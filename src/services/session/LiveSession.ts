@@ -151,6 +151,7 @@ export const make = Effect.fnUntraced(function* (
       emit: (event) => tell(view, event),
       log: record,
       settle: (why) => Effect.suspend(() => settle(why)),
+      keep: log.flush,
       ask: harness.unattended ? undefined : view.editor.ask
     }
     return yield* input.turn.run(session, content)

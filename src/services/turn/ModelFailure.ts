@@ -2,6 +2,7 @@
 import * as Duration from "effect/Duration"
 import * as Predicate from "effect/Predicate"
 import type * as AiError from "effect/ai/AiError"
+import type { StoreFailed } from "../../domain/Failure.ts"
 import type { TurnError } from "../../domain/Turn.ts"
 import { CONTEXT_OVERFLOW } from "../models/provider/ProviderFailure.ts"
 
@@ -109,6 +110,11 @@ export const endedEarly: TurnError = {
 }
 
 export const answerFailed: TurnError = { kind: "internal", message: advice.internal }
+
+export const unkept = ({ message }: StoreFailed): TurnError => ({
+  kind: "internal",
+  message: `No tool was run. ${message}.`
+})
 
 export const filtered: TurnError = {
   kind: "content_policy",

@@ -5,6 +5,7 @@ import type * as Response from "effect/ai/Response"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import { SecureRandom } from "effect/crypto/SecureRandom"
 import type { Content } from "../../domain/Content.ts"
 import { type ModelInfo, UNKNOWN_CONTEXT_WINDOW } from "../../domain/Model.ts"
@@ -21,6 +22,7 @@ import {
   isRefused,
   toTurnError,
   unavailable,
+  unkept,
   withoutPrompt
 } from "./ModelFailure.ts"
 import * as ModelRequest from "./ModelRequest.ts"
@@ -34,6 +36,10 @@ import * as Usage from "./Usage.ts"
 
 /** Model requests of one turn; beyond it the turn ends with `max_turn_requests`. */
 const MAX_REQUESTS = 200
+
+/** What calls show that did not come to run. */
+const BROKE_OFF = "The model's answer broke off before this call ran."
+const NOT_RUN = "The session cannot be kept, so this call was not run."
 
 const unknownModel = (id: string): ModelInfo => ({
   id,
@@ -87,9 +93,9 @@ export const layerWith = (options: { readonly maxRequests: number }) =>
         })
 
         /** The error is told as text, which every client shows, and is nothing that the model said. */
-        const refuse = Effect.fnUntraced(function* (error: TurnError) {
+        const refuse = Effect.fnUntraced(function* (error: TurnError, why = BROKE_OFF) {
           yield* deltas.flush
-          yield* session.settle("The model's answer broke off before this call ran.")
+          yield* session.settle(why)
           const keepPrompt = requests !== 1 || !isRefused(error)
           const told = keepPrompt ? error : withoutPrompt(error)
           yield* session.emit({ _tag: "TextDelta", messageId: ids.message(), text: told.message })
@@ -115,6 +121,9 @@ export const layerWith = (options: { readonly maxRequests: number }) =>
           if (finish.reason === "error") return yield* refuse(answerFailed)
           yield* transcript.append(step.messages())
           if (step.calls().length > 0) {
+            // A session that cannot be kept is told of before it changes anything.
+            const lost = requests === 1 ? yield* Effect.option(Effect.flip(session.keep)) : Option.none()
+            if (Option.isSome(lost)) return yield* refuse(unkept(lost.value), NOT_RUN)
             yield* calls.run(step.calls(), (results) => transcript.append([Prompt.toolMessage({ content: results })]))
             return undefined
           }

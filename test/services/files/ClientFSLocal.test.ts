@@ -4,6 +4,7 @@ import * as Fiber from "effect/Fiber"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as TestClock from "effect/testing/TestClock"
+import { existsSync } from "node:fs"
 import { ClientFS } from "../../../src/services/ClientFS.ts"
 import { EditorFailed } from "../../../src/services/Editor.ts"
 import * as ClientFSLocal from "../../../src/services/files/ClientFSLocal.ts"
@@ -41,6 +42,15 @@ describe("reading", () => {
         assert.strictEqual(file.text, text)
         assert.strictEqual(file.source, "disk")
       }
+    }).pipe(Effect.provide(files()))
+  )
+
+  it.effect.runIf(existsSync("/proc/self/pagemap"))("gives up a file without size that does not end", () =>
+    Effect.gen(function* () {
+      const fs = yield* ClientFS
+      const endless = yield* Effect.flip(fs.read(makeWorkspace("/"), "/proc/self/pagemap"))
+      assert.strictEqual(endless.reason, "too_large")
+      assert.include((yield* fs.read(makeWorkspace("/"), "/proc/self/status")).text, "Pid:")
     }).pipe(Effect.provide(files()))
   )
 

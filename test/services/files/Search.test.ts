@@ -130,6 +130,34 @@ describe("search", () => {
     }).pipe(Effect.provide(platform))
   )
 
+  it.live("fails for a pattern that is too long for a program to be started with", () =>
+    Effect.gen(function* () {
+      const { ripgrep, work } = yield* both
+      const error = yield* Effect.flip(ripgrep.grep(query(work, { pattern: "x".repeat(300_000) })))
+      assert.include(error.message, "E2BIG")
+    }).pipe(Effect.provide(platform))
+  )
+
+  it.live("takes no rules from what only bears the name of a file of rules", () =>
+    Effect.gen(function* () {
+      const { walking, work } = yield* both
+      const fs = yield* FileSystem.FileSystem
+      const spawner = yield* ChildProcessSpawner
+      for (const folder of ["pipe", "device", "folder"]) {
+        yield* fs.makeDirectory(`${work}/odd/${folder}`, { recursive: true })
+        yield* write(`${work}/odd/${folder}/x.md`, "needle\n")
+      }
+      yield* spawner.exitCode(ChildProcess.make("mkfifo", [`${work}/odd/pipe/.gitignore`]))
+      yield* fs.symlink("/dev/zero", `${work}/odd/device/.gitignore`)
+      yield* fs.makeDirectory(`${work}/odd/folder/.gitignore`)
+      assert.deepStrictEqual((yield* lines(walking, `${work}/odd`)).items, [
+        "device/x.md:1:needle",
+        "folder/x.md:1:needle",
+        "pipe/x.md:1:needle"
+      ])
+    }).pipe(Effect.provide(platform))
+  )
+
   it.live("takes a pattern that looks like an option as a pattern", () =>
     Effect.gen(function* () {
       const { ripgrep, work } = yield* both

@@ -83,6 +83,29 @@ describe.each(kinds)("failures of kind %s", (kind) => {
     })
   )
 
+  it.effect("a redirect is not followed, so that the key stays here, and is said to be one", () =>
+    Effect.gen(function* () {
+      const elsewhere = yield* ProviderServer.start
+      const error = yield* failureOf(kind, {
+        status: 307,
+        message: "over there",
+        headers: { location: `${elsewhere.origin}/v1/messages` }
+      })
+      assert.strictEqual(error.reason._tag, "NetworkError")
+      assert.isFalse(error.isRetryable)
+      assert.include(error.message, "HTTP status 307")
+      assert.deepStrictEqual(elsewhere.seen(), [])
+    })
+  )
+
+  it.effect("an error under a status of success is told, and is not tried again", () =>
+    Effect.gen(function* () {
+      const error = yield* failureOf(kind, { status: 200, message: "no credit left" })
+      assert.include(error.message, "no credit left")
+      assert.isFalse(error.isRetryable)
+    })
+  )
+
   it.effect("an error in mid-stream fails after the text that came before it", () =>
     Effect.gen(function* () {
       const server = yield* ProviderServer.start

@@ -54,6 +54,21 @@ describe.each(kinds)("models of kind %s", (kind) => {
     })
   )
 
+  // The dialect of Google carries input as JSON, which its package reads.
+  it.effect.skipIf(kind === "google")("pass on input that is nested too deep to be handled as text", () =>
+    Effect.gen(function* () {
+      const server = yield* ProviderServer.start
+      const model = yield* openModel(kind, server)
+      const args = `{"path":${"[".repeat(10_000)}${"]".repeat(10_000)}}`
+      server.answer({ pieces: [call(args)], finish: "calls" })
+      const calls = (yield* ask(model, "hi")).filter((part) => part.type === "tool-call")
+      assert.deepStrictEqual(
+        calls.map(({ params }) => params),
+        [args]
+      )
+    })
+  )
+
   it.effect("read a stream that is torn inside characters", () =>
     Effect.gen(function* () {
       const server = yield* ProviderServer.start

@@ -193,6 +193,42 @@ describe("SandboxRunnerLocal", { concurrent: true }, () => {
     }).pipe(Effect.provide(sandbox()))
   )
 
+  for (const [how, command] of [
+    ["timeout", `timeout 60 bash -c 'trap "" TERM; echo $$; while true; do sleep 0.05; done'`],
+    ["job control", "set -m; sleep 60 & echo $!; wait"],
+    ["setsid", "setsid -w bash -c 'echo $$; exec sleep 60'"]
+  ] as const) {
+    it.live(`ends what ${how} took out of the group of a command that is cut off`, () =>
+      Effect.gen(function* () {
+        const started = yield* Deferred.make<number>()
+        const onOutput = (text: string) => Effect.asVoid(Deferred.succeed(started, Number(text)))
+        const fiber = yield* Effect.forkChild(shell(command, { onOutput }))
+        const pid = yield* Deferred.await(started)
+        assert.isTrue(yield* isRunning(pid))
+        yield* Fiber.interrupt(fiber)
+        yield* awaitGone(pid)
+      }).pipe(Effect.provide(sandbox()))
+    )
+
+    it.live(`ends what ${how} took out of the group at the time-out`, () =>
+      Effect.gen(function* () {
+        const result = yield* shell(command, { timeout: Duration.millis(300) })
+        assert.isTrue(result.timedOut)
+        const pid = Number(result.output.split("\n")[0])
+        assert.isAbove(pid, 0)
+        yield* awaitGone(pid)
+      }).pipe(Effect.provide(sandbox()))
+    )
+  }
+
+  it.live("ends what is left in a group of its own, though it holds no output", () =>
+    Effect.gen(function* () {
+      const result = yield* shell("set -m; sleep 60 > /dev/null 2>&1 & echo $!")
+      assert.deepStrictEqual(result.exit, { _tag: "Code", code: 0 })
+      yield* awaitGone(Number(result.output))
+    }).pipe(Effect.provide(sandbox()))
+  )
+
   it.live("has ended every command when the layer is gone, within two seconds", () =>
     Effect.gen(function* () {
       const scope = yield* Scope.make()

@@ -385,6 +385,7 @@ describe("a database that cannot be used", () => {
       const failure = yield* Effect.flip(store.list({}))
       assert.isTrue(failure._tag === "StoreFailed" && failure.reason === "unavailable")
       assert.include(failure.message, file)
+      assert.include(failure.message, "SUPERCHARGE_HOME")
     })
   )
 })

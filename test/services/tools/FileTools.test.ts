@@ -133,6 +133,39 @@ describe("read", () => {
   )
 })
 
+describe("large files without lines", () => {
+  it.live("are given up at the first bytes that are no text", () =>
+    Effect.gen(function* () {
+      const { workspace } = yield* setUp
+      yield* call("bash", { command: "truncate -s 1T sparse" }, workspace)
+      const { outcome } = yield* call("read", { path: "sparse" }, workspace)
+      assert.include(outcome.text, "is a binary file")
+    }).pipe(Effect.provide(toolbox()))
+  )
+})
+
+describe("grep", () => {
+  it.live("reads nothing that never ends", () =>
+    Effect.gen(function* () {
+      const { fs, work, workspace } = yield* setUp
+      yield* call("bash", { command: "mkfifo pipe" }, workspace)
+      yield* fs.symlink("/dev/zero", `${work}/zero`)
+      yield* fs.symlink("self", `${work}/self`)
+      for (const [path, problem] of [
+        ["pipe", "neither a file nor a folder but a FIFO"],
+        ["zero", "neither a file nor a folder but a CharacterDevice"],
+        ["self", "ELOOP"],
+        ["missing", "does not exist"]
+      ] as const) {
+        const { outcome } = yield* call("grep", { pattern: "x", path }, workspace)
+        assert.strictEqual(outcome.status, "failed")
+        assert.include(outcome.text, `${path} `)
+        assert.include(outcome.text, problem)
+      }
+    }).pipe(Effect.provide(toolbox()))
+  )
+})
+
 describe("write", () => {
   it.effect("shows the true old and new text, null for a file that was not there (TOL-07)", () =>
     Effect.gen(function* () {

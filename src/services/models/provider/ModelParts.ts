@@ -58,14 +58,24 @@ const usageOf = ({ inputTokens, outputTokens }: LanguageModelV4Usage): Response.
   }
 })
 
-/** Input that is no JSON is passed on as it is, so that whoever runs the call can tell the model. */
-const inputOf = (text: string): unknown =>
-  text.trim() === ""
-    ? {}
-    : Result.getOrElse(
-        Result.try((): unknown => JSON.parse(text)),
-        () => text
-      )
+/** Nesting that no tool means, and far from where writing it as JSON overflows the stack. */
+const MAX_DEPTH = 500
+
+const isDeep = (value: unknown): boolean => {
+  let level = [value]
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > MAX_DEPTH) return true
+    level = level.flatMap((inner) => (typeof inner === "object" && inner !== null ? Object.values(inner) : []))
+  }
+  return false
+}
+
+/** Input that is no JSON, or none that can be handled, is passed on as text, so that whoever runs the call says so. */
+const inputOf = (text: string): unknown => {
+  if (text.trim() === "") return {}
+  const parsed = Result.try((): unknown => JSON.parse(text))
+  return Result.isFailure(parsed) || isDeep(parsed.success) ? text : parsed.success
+}
 
 /** `thinkTags`: whether thoughts may come inside the text (local models). */
 export const make = (options: { readonly thinkTags: boolean }): PartMapper => {

@@ -143,6 +143,20 @@ export const fromNetwork = (description: string, url: string, context: FailureCo
     })
   )
 
+/** The provider is elsewhere, for good or for now. */
+const moved = (status: number, url: string, context: FailureContext): AiError.AiError =>
+  failWith(
+    context,
+    new AiError.NetworkError({
+      reason: "InvalidUrlError",
+      method: "POST",
+      url: readable(url, context.secrets),
+      description:
+        `HTTP status ${status}: the address leads on to another one, which is not followed, since the key would go ` +
+        "along; give the present address as the base URL"
+    })
+  )
+
 /** The answer stopped before it was complete. */
 export const endedEarly = (context: FailureContext): AiError.AiError =>
   fromNetwork("the answer ended early, before the model had finished it", context.provider, context)
@@ -199,6 +213,7 @@ export const fromUnknown = (error: unknown, context: FailureContext, now: number
   const url = text(field(error, "url")) ?? context.provider
   const status = httpStatus(field(error, "statusCode")) ?? httpStatus(field(error, "code"))
   const message = wordsOf(error)
+  if (status !== undefined && status >= 300 && status < 400) return moved(status, url, context)
   if (status === undefined || status < 400) {
     const words = networkWords(chain)
     if (words !== undefined) return fromNetwork(words, url, context)

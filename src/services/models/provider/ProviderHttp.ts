@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
 import { version } from "../../../domain/Version.ts"
+import { requireStream } from "./StreamedAnswer.ts"
 
 export interface ProviderHttp {
   readonly fetch: typeof globalThis.fetch
@@ -94,7 +95,7 @@ export const make: Effect.Effect<ProviderHttp, never, Scope.Scope> = Effect.gen(
       headers.set("user-agent", USER_AGENT)
       const signal = init?.signal ?? null
       const onBytes = signal === null ? undefined : observers.get(signal)
-      const answered = send(input instanceof Request ? input.url : String(input), {
+      const answer = send(input instanceof Request ? input.url : String(input), {
         method: init?.method ?? "GET",
         headers: [...headers],
         body: typeof init?.body === "string" ? init.body : null,
@@ -102,6 +103,7 @@ export const make: Effect.Effect<ProviderHttp, never, Scope.Scope> = Effect.gen(
         redirect: "manual",
         signal
       })
+      const answered = answer.then(requireStream)
       if (onBytes === undefined) return answered
       return answered.then(({ body, headers, status, statusText }) => {
         onBytes()
