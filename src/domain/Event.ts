@@ -4,8 +4,8 @@
  */
 import * as Schema from "effect/Schema"
 import { Content } from "./Content.ts"
-import type { ConfigOption } from "./Config.ts"
-import type { ExecutionMode } from "./ExecutionMode.ts"
+import type { ConfigOption } from "./session/Config.ts"
+import type { ExecutionMode } from "./permission/ExecutionMode.ts"
 import { MessageId, ToolCallId } from "./Ids.ts"
 import { ToolCall, ToolCallPatch } from "./Tool.ts"
 

@@ -1,6 +1,6 @@
 /** A harness is a value: which tools, how far it may go, what it is told, and whether a person is present. */
 import * as Schema from "effect/Schema"
-import type { ExecutionMode } from "./ExecutionMode.ts"
+import type { ExecutionMode } from "./permission/ExecutionMode.ts"
 
 /** Such as `super-pi-code`; a client names it in `_meta.harness` of `session/new`. */
 export const HarnessId = Schema.NonEmptyString.pipe(Schema.brand("HarnessId"))

@@ -4,7 +4,7 @@ import * as Schema from "effect/Schema"
 import type { EditorCapabilities } from "../domain/Capability.ts"
 import type { Event } from "../domain/Event.ts"
 import type { SessionId } from "../domain/Ids.ts"
-import type { Answer, Question } from "../domain/Permission.ts"
+import type { Answer, Question } from "../domain/permission/Permission.ts"
 
 /** The editor answered with an error, or went away. `notFound`: it says that there is no such file (FS-04). */
 export class EditorFailed extends Schema.TaggedError<EditorFailed>()("EditorFailed", {

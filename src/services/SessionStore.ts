@@ -4,7 +4,7 @@ import type * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
 import type { InvalidInput, SessionNotFound, StoreFailed } from "../domain/Failure.ts"
 import type { SessionId } from "../domain/Ids.ts"
-import type { Entry, SessionRecord } from "../domain/Session.ts"
+import type { Entry, SessionRecord } from "../domain/session/Session.ts"
 
 /** `cwd` filters exactly. `cursor` is opaque and comes from `Page.nextCursor`. */
 export interface SessionFilter {

@@ -8,7 +8,7 @@ import type * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import type * as Path from "effect/Path"
 import type * as Redacted from "effect/Redacted"
-import type { ExecutionMode } from "../domain/ExecutionMode.ts"
+import type { ExecutionMode } from "../domain/permission/ExecutionMode.ts"
 import { defaultSettings } from "./settings/Merge.ts"
 import { makeSettings } from "./settings/SettingsReader.ts"
 

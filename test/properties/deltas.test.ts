@@ -5,7 +5,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as TestClock from "effect/testing/TestClock"
-import type { Delta } from "../../src/domain/Delta.ts"
+import type { Delta } from "../../src/domain/session/Delta.ts"
 import { MessageId } from "../../src/domain/Ids.ts"
 import * as Deltas from "../../src/services/turn/Deltas.ts"
 

@@ -1,6 +1,6 @@
 /** An agent that only records what it is asked, to test what stands before it. */
 import * as Effect from "effect/Effect"
-import { offered } from "../../src/domain/ExecutionMode.ts"
+import { offered } from "../../src/domain/permission/ExecutionMode.ts"
 import { harnesses } from "../../src/domain/Harness.ts"
 import { SessionId } from "../../src/domain/Ids.ts"
 import type { AgentConnection, AgentShape, ConnectOptions, SessionSnapshot } from "../../src/services/Agent.ts"

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import type { ToolName } from "../../src/domain/Harness.ts"
-import type { Access } from "../../src/domain/Permission.ts"
+import type { Access } from "../../src/domain/permission/Permission.ts"
 import { textContent, type ToolContent } from "../../src/domain/Tool.ts"
 import {
   type ToolContext,

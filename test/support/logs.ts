@@ -3,7 +3,7 @@ import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
 import { MessageId, SessionId, ToolCallId } from "../../src/domain/Ids.ts"
 import { HarnessId } from "../../src/domain/Harness.ts"
-import { Granted, Configured, type Entry, type SessionRecord } from "../../src/domain/Session.ts"
+import { Granted, Configured, type Entry, type SessionRecord } from "../../src/domain/session/Session.ts"
 import { PlanUpdated, UsageUpdated } from "../../src/domain/Event.ts"
 import { StopReason } from "../../src/domain/Turn.ts"
 

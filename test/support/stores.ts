@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { StoreFailed } from "../../src/domain/Failure.ts"
 import type { SessionId } from "../../src/domain/Ids.ts"
-import type { Entry } from "../../src/domain/Session.ts"
+import type { Entry } from "../../src/domain/session/Session.ts"
 import { SessionStore } from "../../src/services/SessionStore.ts"
 import * as SessionStoreSqlite from "../../src/services/store/SessionStoreSqlite.ts"
 

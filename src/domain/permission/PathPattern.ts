@@ -1,6 +1,6 @@
 /** Absolute paths and the patterns of rules about them. A file counts under every name that it is known by (F89). */
 import * as Glob from "effect/Glob"
-import { isWithin } from "../Paths.ts"
+import { isWithin } from "../files/Paths.ts"
 
 /** `path` as seen from `base`, without `.`, `..` and doubled slashes. */
 export const resolvePath = (base: string, path: string): string => {

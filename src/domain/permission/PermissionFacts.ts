@@ -1,5 +1,5 @@
 /** What rules, remembered answers and built-in lists say about one access. Pure; `PermissionPolicy` weighs it. */
-import type { Access, Grant } from "../Permission.ts"
+import type { Access, Grant } from "./Permission.ts"
 import { matchCommand, matchWildcard } from "./CommandPattern.ts"
 import {
   anchorsOf,

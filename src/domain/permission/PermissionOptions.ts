@@ -1,5 +1,5 @@
 /** What a person can answer to a question, and what each "always" will be remembered as: exactly what its label says. */
-import type { Access, Grant, PermissionOption } from "../Permission.ts"
+import type { Access, Grant, PermissionOption } from "./Permission.ts"
 import { exceptionalPaths, mcpName, WORKSPACE_EDITS } from "./PermissionFacts.ts"
 
 export interface Choice {

@@ -1,5 +1,5 @@
 /** The order of a decision, and what the model is told when the answer is no. */
-import type { ExecutionMode } from "../ExecutionMode.ts"
+import type { ExecutionMode } from "./ExecutionMode.ts"
 import type { Facts } from "./PermissionFacts.ts"
 import { printRule } from "./PermissionRule.ts"
 

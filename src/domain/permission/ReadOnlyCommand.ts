@@ -3,7 +3,7 @@
  * option that writes, runs something or reaches outside takes a command off it, and so does one that follows links or
  * takes names from a file, since nobody sees where those lead.
  */
-import { isWithin } from "../Paths.ts"
+import { isWithin } from "../files/Paths.ts"
 import { isPlain, type Segment, type ShellLine } from "./ShellLine.ts"
 import { resolvePath } from "./PathPattern.ts"
 import { stemOf } from "./ShellPaths.ts"

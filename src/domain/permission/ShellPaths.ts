@@ -2,7 +2,7 @@
  * The paths that a shell line spells out. Those that exist only when it runs, in a variable or in a file that it reads,
  * cannot be seen.
  */
-import { expandHome } from "../Paths.ts"
+import { expandHome } from "../files/Paths.ts"
 import { resolvePath } from "./PathPattern.ts"
 import type { Segment, ShellLine } from "./ShellLine.ts"
 import type { Word } from "./ShellScanner.ts"

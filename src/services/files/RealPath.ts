@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import type * as Path from "effect/Path"
-import { isWithin } from "../../domain/Paths.ts"
+import { isWithin } from "../../domain/files/Paths.ts"
 
 /** Links that lead to further links are followed this often. */
 const LINK_LIMIT = 40

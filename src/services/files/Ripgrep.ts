@@ -8,7 +8,7 @@ import * as ChildProcess from "effect/process/ChildProcess"
 import type { ChildProcessSpawner } from "effect/process/ChildProcessSpawner"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import { fileGlob, nameGlob } from "../../domain/FileGlob.ts"
+import { fileGlob, nameGlob } from "../../domain/files/FileGlob.ts"
 import { spawn } from "../sandbox/Spawn.ts"
 import {
   type Found,

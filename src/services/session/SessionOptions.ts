@@ -1,10 +1,10 @@
 /** The options that a session offers, as a function of what was chosen and what can be chosen. */
 import * as Result from "effect/Result"
-import type { ConfigOption } from "../../domain/Config.ts"
-import { ExecutionMode, offered } from "../../domain/ExecutionMode.ts"
+import type { ConfigOption } from "../../domain/session/Config.ts"
+import { ExecutionMode, offered } from "../../domain/permission/ExecutionMode.ts"
 import { InvalidInput } from "../../domain/Failure.ts"
 import type { ModelInfo } from "../../domain/Model.ts"
-import type { Entry } from "../../domain/Session.ts"
+import type { Entry } from "../../domain/session/Session.ts"
 
 export interface Choice {
   readonly mode: ExecutionMode

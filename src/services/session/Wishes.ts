@@ -1,10 +1,10 @@
 /** What a client wished for a session, checked. A wish that cannot be met is refused before anything changes. */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import { type ExecutionMode, offered } from "../../domain/ExecutionMode.ts"
+import { type ExecutionMode, offered } from "../../domain/permission/ExecutionMode.ts"
 import { InvalidInput } from "../../domain/Failure.ts"
 import { defaultHarness, findHarness, type Harness, harnesses } from "../../domain/Harness.ts"
-import type { ChosenSettings } from "../../domain/SessionState.ts"
+import type { ChosenSettings } from "../../domain/session/SessionState.ts"
 import type { Place, SessionWishes } from "../Agent.ts"
 import { Models } from "../Models.ts"
 

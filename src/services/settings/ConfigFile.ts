@@ -2,7 +2,7 @@
 import * as Toml from "effect/encoding/Toml"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { ExecutionMode } from "../../domain/ExecutionMode.ts"
+import { ExecutionMode } from "../../domain/permission/ExecutionMode.ts"
 import { parseRule } from "../../domain/permission/PermissionRule.ts"
 import type { FsDelegation, PermissionSettings } from "../Settings.ts"
 import { type Complain, configKey, type ListItem, readItem, rootSection, type Section } from "./ConfigKey.ts"

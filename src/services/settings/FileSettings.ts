@@ -1,6 +1,6 @@
 /** What `config.toml` says, before environment and flags are laid over it. */
 import type * as Redacted from "effect/Redacted"
-import type { ExecutionMode } from "../../domain/ExecutionMode.ts"
+import type { ExecutionMode } from "../../domain/permission/ExecutionMode.ts"
 import type { FsDelegation, ModelSettings, PermissionSettings, ProviderKind } from "../Settings.ts"
 
 export interface FileProvider {

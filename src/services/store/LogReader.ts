@@ -7,7 +7,7 @@ import type { SqlClient } from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Stream from "effect/Stream"
 import type { SessionId } from "../../domain/Ids.ts"
-import { Entry } from "../../domain/Session.ts"
+import { Entry } from "../../domain/session/Session.ts"
 
 /** Entries, and bytes of them, that are held at once; a single entry may be larger. */
 const MAX_ENTRIES = 512

@@ -6,9 +6,9 @@ import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
 import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
-import { isDelta, merge } from "../../domain/Delta.ts"
+import { isDelta, merge } from "../../domain/session/Delta.ts"
 import { StoreFailed } from "../../domain/Failure.ts"
-import type { Entry, SessionRecord } from "../../domain/Session.ts"
+import type { Entry, SessionRecord } from "../../domain/session/Session.ts"
 import type { SessionStoreShape } from "../SessionStore.ts"
 
 /** Where the log begins. A new session is not stored before somebody said something (F54); `entries` wait till then. */

@@ -10,7 +10,7 @@ import type { Fragment } from "effect/sql/Statement"
 import * as Stream from "effect/Stream"
 import { InvalidInput, SessionNotFound, StoreFailed } from "../../domain/Failure.ts"
 import { SessionId } from "../../domain/Ids.ts"
-import { Entry, SessionRecord } from "../../domain/Session.ts"
+import { Entry, SessionRecord } from "../../domain/session/Session.ts"
 import type { SessionFilter, SessionPage, SessionStoreShape } from "../SessionStore.ts"
 import * as LogReader from "./LogReader.ts"
 

@@ -5,7 +5,7 @@
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
-import type { Delta } from "../../domain/Delta.ts"
+import type { Delta } from "../../domain/session/Delta.ts"
 import type { MessageId } from "../../domain/Ids.ts"
 
 export interface Deltas {

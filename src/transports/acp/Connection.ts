@@ -1,7 +1,7 @@
 /** One connection: a transport joined to the agent for as long as it lasts. What a program or an embedder calls. */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import type { ExecutionMode } from "../../domain/ExecutionMode.ts"
+import type { ExecutionMode } from "../../domain/permission/ExecutionMode.ts"
 import { Agent } from "../../services/Agent.ts"
 import type { FramesShape } from "../Frames.ts"
 import type { Limits } from "../Limits.ts"

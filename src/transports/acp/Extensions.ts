@@ -2,7 +2,7 @@
 import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { type ExecutionMode, lower, offered } from "../../domain/ExecutionMode.ts"
+import { type ExecutionMode, lower, offered } from "../../domain/permission/ExecutionMode.ts"
 import { defaultHarness, type Harness } from "../../domain/Harness.ts"
 import type { Outcome } from "../../domain/Turn.ts"
 import { AuthenticateMeta, ForkSession, PermissionMeta, SessionMeta } from "../../domain/wire/Extensions.ts"

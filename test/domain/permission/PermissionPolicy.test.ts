@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ExecutionMode } from "../../../src/domain/ExecutionMode.ts"
-import type { Access, Grant } from "../../../src/domain/Permission.ts"
+import { ExecutionMode } from "../../../src/domain/permission/ExecutionMode.ts"
+import type { Access, Grant } from "../../../src/domain/permission/Permission.ts"
 import { factsOf } from "../../../src/domain/permission/PermissionFacts.ts"
 import { choicesFor } from "../../../src/domain/permission/PermissionOptions.ts"
 import { judge } from "../../../src/domain/permission/PermissionPolicy.ts"

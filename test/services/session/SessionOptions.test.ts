@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { ExecutionMode } from "../../../src/domain/ExecutionMode.ts"
+import { ExecutionMode } from "../../../src/domain/permission/ExecutionMode.ts"
 import { ModelInfo } from "../../../src/domain/Model.ts"
 import { choose, effortFor, optionsOf } from "../../../src/services/session/SessionOptions.ts"
 import { info } from "../../support/models.ts"

@@ -5,7 +5,7 @@ import * as ChildProcess from "effect/process/ChildProcess"
 import * as Stream from "effect/Stream"
 import { fileURLToPath } from "node:url"
 import { SessionId } from "../../../src/domain/Ids.ts"
-import { empty, foldAll, repair } from "../../../src/domain/SessionState.ts"
+import { empty, foldAll, repair } from "../../../src/domain/session/SessionState.ts"
 import { delta } from "../../support/logs.ts"
 import { logOf, openStore, temporaryFile } from "./support.ts"
 

@@ -3,7 +3,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as TestClock from "effect/testing/TestClock"
-import type { Delta } from "../../../src/domain/Delta.ts"
+import type { Delta } from "../../../src/domain/session/Delta.ts"
 import { MessageId } from "../../../src/domain/Ids.ts"
 import * as Deltas from "../../../src/services/turn/Deltas.ts"
 

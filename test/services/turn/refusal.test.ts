@@ -1,7 +1,7 @@
 /** What a turn does when the model does not answer: what is told, and what the model sees afterwards (TRN-08, F98). */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { foldAll, empty } from "../../../src/domain/SessionState.ts"
+import { foldAll, empty } from "../../../src/domain/session/SessionState.ts"
 import type { ScriptPart } from "../../../src/services/models/script/Script.ts"
 import { echo, fakeTools } from "../../support/fakeTools.ts"
 import { finish, nothingAsked, rawModel, scripted, spoken, steps } from "../../support/models.ts"

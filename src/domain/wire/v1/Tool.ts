@@ -1,7 +1,7 @@
 /** Tool calls as a client shows them, and the question whether one may run. */
 import * as Schema from "effect/Schema"
 import { SessionId } from "../../Ids.ts"
-import { OptionKind } from "../../Permission.ts"
+import { OptionKind } from "../../permission/Permission.ts"
 import { ToolKind, ToolStatus } from "../../Tool.ts"
 import * as Lenient from "../Lenient.ts"
 import { ContentBlock } from "./Content.ts"

@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
 import type * as Path from "effect/Path"
-import { isWithin } from "../../../domain/Paths.ts"
+import { isWithin } from "../../../domain/files/Paths.ts"
 import { pathsRead } from "../../../domain/permission/ReadOnlyCommand.ts"
 import { parseLine } from "../../../domain/permission/ShellLine.ts"
 import type { RealPaths } from "../../files/RealPath.ts"

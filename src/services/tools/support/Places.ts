@@ -1,8 +1,8 @@
 /** What a path in a tool's input means in a session, and whether it leads out of the workspace. */
 import * as Effect from "effect/Effect"
 import type * as Path from "effect/Path"
-import { expandHome, parseReference, showPath } from "../../../domain/Paths.ts"
-import type { Access } from "../../../domain/Permission.ts"
+import { expandHome, parseReference, showPath } from "../../../domain/files/Paths.ts"
+import type { Access } from "../../../domain/permission/Permission.ts"
 import type { RealPaths } from "../../files/RealPath.ts"
 import { ToolInputInvalid } from "../../ToolDefinition.ts"
 import type { Workspace } from "../../Workspace.ts"

@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type { EditorCapabilities } from "../../../domain/Capability.ts"
-import type { Answer, Question } from "../../../domain/Permission.ts"
+import type { Answer, Question } from "../../../domain/permission/Permission.ts"
 import { ErrorCode } from "../../../domain/wire/ErrorCode.ts"
 import { ReadTextFileResponse } from "../../../domain/wire/v1/Client.ts"
 import { RequestPermissionResponse, type RequestPermissionRequest } from "../../../domain/wire/v1/Tool.ts"

@@ -1,6 +1,6 @@
 /** One event, one projection: the same updates when it happens and when the session is loaded. */
 import type { EditorCapabilities } from "../../../domain/Capability.ts"
-import type { ConfigOption as DomainOption } from "../../../domain/Config.ts"
+import type { ConfigOption as DomainOption } from "../../../domain/session/Config.ts"
 import type { Event } from "../../../domain/Event.ts"
 import type { ToolCallPatch } from "../../../domain/Tool.ts"
 import type { SelectOption } from "../../../domain/wire/v1/Config.ts"

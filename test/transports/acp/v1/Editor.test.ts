@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import type * as Schema from "effect/Schema"
 import { SessionId, ToolCallId } from "../../../../src/domain/Ids.ts"
-import type { Answer, Question } from "../../../../src/domain/Permission.ts"
+import type { Answer, Question } from "../../../../src/domain/permission/Permission.ts"
 import { type FakeAgent, makeFakeAgent } from "../../../support/FakeAgent.ts"
 import { makeOpenWire, type Wire } from "../../../support/Wire.ts"
 

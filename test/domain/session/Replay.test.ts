@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import { MAX_CHUNK } from "../../src/domain/Delta.ts"
-import { ToolCallId } from "../../src/domain/Ids.ts"
-import { MAX_OUTPUT, replay } from "../../src/domain/Replay.ts"
-import type { Entry } from "../../src/domain/Session.ts"
-import { textContent } from "../../src/domain/Tool.ts"
-import { delta, textsOf } from "../support/logs.ts"
+import { MAX_CHUNK } from "../../../src/domain/session/Delta.ts"
+import { ToolCallId } from "../../../src/domain/Ids.ts"
+import { MAX_OUTPUT, replay } from "../../../src/domain/session/Replay.ts"
+import type { Entry } from "../../../src/domain/session/Session.ts"
+import { textContent } from "../../../src/domain/Tool.ts"
+import { delta, textsOf } from "../../support/logs.ts"
 
 const update = (text: string, rawOutput: string | ReadonlyArray<string>): Entry => ({
   _tag: "ToolCallUpdated",

@@ -4,9 +4,9 @@
  */
 import type * as Schema from "effect/Schema"
 import { type Delta, merge } from "./Delta.ts"
-import type { StoredEvent } from "./Event.ts"
+import type { StoredEvent } from "../Event.ts"
 import type { Entry } from "./Session.ts"
-import type { ToolCall, ToolCallPatch, ToolContent } from "./Tool.ts"
+import type { ToolCall, ToolCallPatch, ToolContent } from "../Tool.ts"
 
 export interface ReplayBuffer {
   readonly delta: Delta | undefined

@@ -3,15 +3,15 @@
  * close a log whose process was killed in mid-turn.
  */
 import type * as Schema from "effect/Schema"
-import type { Content } from "./Content.ts"
+import type { Content } from "../Content.ts"
 import { assistantMessage, roleOf, userMessage } from "./ContextMessage.ts"
-import type { PlanEntry } from "./Event.ts"
-import type { ToolCallId } from "./Ids.ts"
-import type { Grant } from "./Permission.ts"
+import type { PlanEntry } from "../Event.ts"
+import type { ToolCallId } from "../Ids.ts"
+import type { Grant } from "../permission/Permission.ts"
 import type { Entry } from "./Session.ts"
-import type { ToolCall, ToolCallPatch } from "./Tool.ts"
-import { isFinal, textContent } from "./Tool.ts"
-import type { ExecutionMode } from "./ExecutionMode.ts"
+import type { ToolCall, ToolCallPatch } from "../Tool.ts"
+import { isFinal, textContent } from "../Tool.ts"
+import type { ExecutionMode } from "../permission/ExecutionMode.ts"
 
 /** The last choices of the user. An absent key was never chosen. */
 export interface ChosenSettings {

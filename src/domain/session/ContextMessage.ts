@@ -3,8 +3,8 @@ import * as Base64 from "effect/encoding/Base64"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
-import type { Content } from "./Content.ts"
-import { decode } from "./text/Encoding.ts"
+import type { Content } from "../Content.ts"
+import { decode } from "../text/Encoding.ts"
 
 const textPart = (text: string): Schema.Json => ({ type: "text", text })
 

@@ -1,5 +1,5 @@
 /** Pieces of one streamed message. Neighbours can be joined without changing what is told. */
-import type { StoredEvent } from "./Event.ts"
+import type { StoredEvent } from "../Event.ts"
 import type { Entry } from "./Session.ts"
 
 export type Delta = Extract<StoredEvent, { readonly _tag: "TextDelta" | "ThoughtDelta" }>

@@ -1,11 +1,11 @@
 /** A session is its log. The record is what a list needs; everything else is a fold over entries. */
 import * as Schema from "effect/Schema"
-import { StoredEvent } from "./Event.ts"
-import { ExecutionMode } from "./ExecutionMode.ts"
-import { HarnessId } from "./Harness.ts"
-import { SessionId } from "./Ids.ts"
-import { Grant } from "./Permission.ts"
-import { Outcome } from "./Turn.ts"
+import { StoredEvent } from "../Event.ts"
+import { ExecutionMode } from "../permission/ExecutionMode.ts"
+import { HarnessId } from "../Harness.ts"
+import { SessionId } from "../Ids.ts"
+import { Grant } from "../permission/Permission.ts"
+import { Outcome } from "../Turn.ts"
 
 /** Times are RFC 3339. `cwd` is absolute and fixed for the life of the session (SES-02). */
 export const SessionRecord = Schema.Struct({

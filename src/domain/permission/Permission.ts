@@ -1,7 +1,7 @@
 /** What a tool call wants to touch, the question that follows from it, and what a person can answer. */
 import * as Schema from "effect/Schema"
-import type { SessionId, ToolCallId } from "./Ids.ts"
-import type { ToolCallPatch } from "./Tool.ts"
+import type { SessionId, ToolCallId } from "../Ids.ts"
+import type { ToolCallPatch } from "../Tool.ts"
 
 /**
  * What must be allowed before a call runs. Paths are absolute; `outside` lists those outside the workspace roots, of a

@@ -1,5 +1,5 @@
 /** A short single-line name for a session, from the first thing that was asked (F57). */
-import type { Content } from "./Content.ts"
+import type { Content } from "../Content.ts"
 
 const MAX_LENGTH = 60
 /** A prompt may hold a whole file; a name is found at its head. */

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { atMost, ExecutionMode, lower, offered } from "../../src/domain/ExecutionMode.ts"
+import { atMost, ExecutionMode, lower, offered } from "../../../src/domain/permission/ExecutionMode.ts"
 
 const modes = ExecutionMode.literals
 

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Schema from "effect/Schema"
-import { Content, text } from "../../src/domain/Content.ts"
-import { titleOf } from "../../src/domain/Title.ts"
+import { Content, text } from "../../../src/domain/Content.ts"
+import { titleOf } from "../../../src/domain/session/Title.ts"
 
 describe("Title", () => {
   it("is the first line of what was asked (F57)", () => {

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { expandHome, isWithin, parseReference, showPath } from "../../src/domain/Paths.ts"
+import { expandHome, isWithin, parseReference, showPath } from "../../../src/domain/files/Paths.ts"
 
 describe("parseReference", () => {
   it("understands the links that editors send (F94)", () => {
