@@ -1,7 +1,7 @@
 import { defineConfig } from "vitest/config"
 
 /** Tests that start the built program, which is built anew before them if a source is newer. */
-const binary = ["test/binary/**/*.test.ts", "test/field-reports/**/*.test.ts", "test/v1.test.ts"]
+const binary = ["test/binary/**/*.test.ts", "test/field-reports/**/*.test.ts", "test/v1/**/*.test.ts"]
 
 export default defineConfig({
   test: {

@@ -35,7 +35,8 @@ const counted = Effect.gen(function* () {
         writes += 1
         if (frames >= target) Deferred.doneUnsafe(reached, Effect.void)
       }),
-    closed: Effect.never
+    closed: Effect.never,
+    disconnect: () => Effect.void
   }
   const expect = (count: number) =>
     Effect.gen(function* () {

@@ -8,7 +8,7 @@ import { TokenStore } from "../services/auth/TokenStore.ts"
 import { McpManager } from "../services/McpManager.ts"
 import * as ModelsLive from "../services/models/ModelsLive.ts"
 import * as Sessions from "../services/Sessions.ts"
-import type { Flags } from "../services/Settings.ts"
+import type { Flags, Settings } from "../services/Settings.ts"
 import { Turn } from "../services/Turn.ts"
 import { late } from "./Late.ts"
 import { settings } from "./Platform.ts"
@@ -33,11 +33,14 @@ const mcpManager = late(
 
 const auth = Layer.provide(Auth.layer, TokenStore.layer)
 
-/** Everything but a transport. Building it touches no file and loads no provider: the first request that needs one does. */
-export const agent = (flags: Flags): Layer.Layer<Agent> =>
+/**
+ * Everything but a transport, and the settings under which it works. Building it touches no file and loads no provider: the
+ * first request that needs one does.
+ */
+export const agent = (flags: Flags): Layer.Layer<Agent | Settings> =>
   AgentLive.layer.pipe(
     Layer.provide(Sessions.layer),
     Layer.provide([turn, mcpManager, Store.layer, auth]),
     Layer.provide(ModelsLive.layer),
-    Layer.provide(settings(flags))
+    Layer.provideMerge(settings(flags))
   )

@@ -8,6 +8,7 @@ import type { ConfigOption } from "./session/Config.ts"
 import type { ExecutionMode } from "./permission/ExecutionMode.ts"
 import { MessageId, ToolCallId } from "./Ids.ts"
 import { ToolCall, ToolCallPatch } from "./Tool.ts"
+import type { Outcome } from "./Turn.ts"
 
 /** A step of a plan. */
 export const PlanEntry = Schema.Struct({
@@ -76,6 +77,12 @@ export interface CommandsChanged {
   readonly _tag: "CommandsChanged"
   readonly commands: ReadonlyArray<typeof CommandInfo.Type>
 }
+/** A turn began or ended; `outcome` comes with its end. For views that did not send its prompt and get no answer. */
+export interface ActivityChanged {
+  readonly _tag: "ActivityChanged"
+  readonly state: "working" | "idle"
+  readonly outcome?: Outcome
+}
 /** Never carries information that is needed (TRN-13), and is not replayed (SES-09). */
 export interface Notice {
   readonly _tag: "Notice"
@@ -85,7 +92,7 @@ export interface Notice {
 }
 
 /** Told and forgotten: a load sends the present state instead. */
-export type TransientEvent = ToolCallProgress | ModeChanged | ConfigChanged | CommandsChanged | Notice
+export type TransientEvent = ToolCallProgress | ModeChanged | ConfigChanged | CommandsChanged | ActivityChanged | Notice
 
 /** Anything that a session tells its views. */
 export type Event = StoredEvent | TransientEvent
@@ -96,6 +103,7 @@ const transient: Readonly<Record<TransientEvent["_tag"], true>> = {
   ModeChanged: true,
   ConfigChanged: true,
   CommandsChanged: true,
+  ActivityChanged: true,
   Notice: true
 }
 

@@ -10,6 +10,7 @@ import type { AuthRequired, Busy, InvalidInput, SessionNotFound, StoreFailed } f
 import type { Harness } from "../domain/Harness.ts"
 import type { SessionId } from "../domain/Ids.ts"
 import type { McpSpec } from "../domain/McpSpec.ts"
+import type { Position } from "../domain/session/Position.ts"
 import type { Outcome } from "../domain/Turn.ts"
 import type { AuthMethod } from "./Auth.ts"
 import type { Editor } from "./Editor.ts"
@@ -38,6 +39,8 @@ export interface SessionSnapshot {
   readonly mode: ExecutionMode
   readonly modes: ReadonlyArray<ModeDescription>
   readonly options: ReadonlyArray<ConfigOption>
+  /** Whether a turn runs at this moment. */
+  readonly working: boolean
 }
 
 /** What `initialize` advertises; derived from what is installed. */
@@ -60,8 +63,13 @@ export interface AgentConnection {
   ) => Effect.Effect<void, AuthRequired | InvalidInput>
   readonly logout: Effect.Effect<void>
   readonly newSession: (place: Place, wishes: SessionWishes) => Effect.Effect<SessionSnapshot, Open>
-  /** Tells the whole history to this connection's editor, then the present state, then answers (SES-06, SES-07). */
-  readonly loadSession: (id: SessionId, place: Place, wishes: SessionWishes) => Effect.Effect<SessionSnapshot, Open>
+  /** Tells the history, the whole of it or what came `after`, to this connection's editor, then the present state, then answers (SES-06, SES-07). */
+  readonly loadSession: (
+    id: SessionId,
+    place: Place,
+    wishes: SessionWishes,
+    after?: Position
+  ) => Effect.Effect<SessionSnapshot, Open>
   /** Restores the context without telling the history (SES-10). */
   readonly resumeSession: (id: SessionId, place: Place, wishes: SessionWishes) => Effect.Effect<SessionSnapshot, Open>
   readonly forkSession: (id: SessionId, place: Place) => Effect.Effect<SessionSnapshot, Open>
@@ -87,15 +95,27 @@ export interface AgentConnection {
   readonly announce: (id: SessionId) => Effect.Effect<void>
 }
 
-/** `ceiling` is the highest mode of the transport. */
+/** What a transport decides for its connections. */
 export interface ConnectOptions {
+  /** The highest mode of the transport. */
   readonly ceiling: ExecutionMode
+  /**
+   * Whether a turn goes on when the connection is lost, as long as `remoteGrace` of the settings lets it. Default: it
+   * ends with the connection.
+   */
+  readonly lingers?: boolean
+  /** What new sessions of this connection start with where the client wishes nothing else. */
+  readonly wishes?: SessionWishes
 }
 
 /** What `Agent` promises. */
 export interface AgentShape {
-  /** The scope is the connection: when it closes, its views leave and its turns are cancelled. */
+  /** The scope is the connection: when it closes, its views leave, and its turns are cancelled unless they linger. */
   readonly connect: (editor: Editor, options: ConnectOptions) => Effect.Effect<AgentConnection, never, Scope.Scope>
+  /** The sessions in which a turn runs at this moment. */
+  readonly working: Effect.Effect<ReadonlyArray<SessionId>>
+  /** Waits until no turn runs. */
+  readonly idle: Effect.Effect<void>
 }
 
 /** The agent of this process: for the protocol, and for hosts that want sessions without one. */

@@ -1,13 +1,17 @@
 /** The agent of this process: every intent of a connection, in terms of sessions. */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { lower } from "../domain/permission/ExecutionMode.ts"
 import { SessionNotFound } from "../domain/Failure.ts"
 import { harnesses } from "../domain/Harness.ts"
 import type { SessionId } from "../domain/Ids.ts"
+import type { Content } from "../domain/Content.ts"
+import { between, type NumberedEntry, type Position } from "../domain/session/Position.ts"
 import * as Replay from "../domain/session/Replay.ts"
 import { Agent, type AgentConnection, type ConnectOptions, type Place, type SessionWishes } from "./Agent.ts"
 import { Auth } from "./Auth.ts"
@@ -15,6 +19,7 @@ import type { Editor } from "./Editor.ts"
 import { Models } from "./Models.ts"
 import { SessionStore } from "./SessionStore.ts"
 import { Sessions } from "./Sessions.ts"
+import * as Activity from "./session/Activity.ts"
 import type { View } from "./session/Journal.ts"
 import type { LiveSession } from "./session/LiveSession.ts"
 import { MODE_OPTION } from "./session/SessionOptions.ts"
@@ -35,14 +40,20 @@ const noChoice = (choices: object) => Object.keys(choices).length === 0
 export const layer = Layer.effect(
   Agent,
   Effect.gen(function* () {
-    const auth = yield* Auth
+    const signIn = yield* Auth
     const models = yield* Models
     const store = yield* SessionStore
     const sessions = yield* Sessions
     const settings = yield* Settings
     const wish = yield* Wishes.make
+    const process = yield* Effect.scope
+    const activity = Activity.make()
 
-    const connect = Effect.fn("Agent.connect")(function* (editor: Editor, { ceiling }: ConnectOptions) {
+    const connect = Effect.fn("Agent.connect")(function* (
+      editor: Editor,
+      { ceiling, lingers = false, wishes: usual = {} }: ConnectOptions
+    ) {
+      const auth = yield* signIn.connect
       const scope = yield* Scope.fork(yield* Effect.scope, "parallel")
       const viewed = new Map<SessionId, Viewed>()
 
@@ -56,15 +67,28 @@ export const layer = Layer.effect(
       const leave = (found: Viewed | undefined) =>
         found === undefined ? Effect.void : Scope.close(found.scope, Exit.void)
 
+      const endUnwatched = Effect.fnUntraced(function* (session: LiveSession) {
+        const { remoteGrace } = yield* settings.current
+        if (remoteGrace !== undefined) yield* session.endUnwatched(remoteGrace)
+      })
+
       /** Opens a session and joins it. What `opening` held is let go if any of it fails or is interrupted. */
       const enter = <E>(opening: (view: View) => Effect.Effect<LiveSession, E, Scope.Scope>) =>
         Effect.uninterruptibleMask((restore) =>
           Effect.gen(function* () {
             const own = yield* Scope.fork(scope)
             const view: View = { editor, ceiling }
+            let entered: LiveSession | undefined
+            if (lingers) {
+              yield* Scope.addFinalizer(
+                own,
+                Effect.suspend(() => (entered === undefined ? Effect.void : endUnwatched(entered)))
+              )
+            }
             const session = yield* restore(Scope.provide(opening(view), own)).pipe(
               Effect.onError(() => Scope.close(own, Exit.void))
             )
+            entered = session
             const earlier = viewed.get(session.id)
             viewed.set(session.id, { session, view, scope: own })
             yield* leave(earlier)
@@ -79,39 +103,40 @@ export const layer = Layer.effect(
         yield* session.servers.use(mcpServers)
       })
 
-      const newSession = Effect.fn("Agent.newSession")(function* (place: Place, wishes: SessionWishes) {
+      const newSession = Effect.fn("Agent.newSession")(function* (place: Place, wished: SessionWishes) {
+        const wishes = { ...usual, ...wished }
         yield* auth.require
         yield* wish.place(place)
         const harness = yield* wish.harness(wishes)
         const highest = lower(harness.ceiling, ceiling)
-        const wished = yield* wish.choices(wishes, highest)
+        const chosen = yield* wish.choices(wishes, highest)
         const known = yield* models.list
         const [first] = known
         const { alwaysApprove, defaultModel } = yield* settings.current
         const choices = {
           mode: lower(alwaysApprove ? "always-approve" : "ask", highest),
           ...(first === undefined ? {} : { model: first.id }),
-          ...wished
+          ...chosen
         }
         return yield* enter(
           Effect.fnUntraced(function* (view) {
             const session = yield* sessions.create({ cwd: place.cwd, harness, choices })
-            if (defaultModel !== undefined && defaultModel !== choices.model && wished.model === undefined) {
+            if (defaultModel !== undefined && defaultModel !== choices.model && chosen.model === undefined) {
               session.warn(defaultGone(defaultModel, choices.model, known))
             }
             yield* settle(session, place)
-            yield* session.attach(view, Effect.void)
+            yield* session.attach(view)
             return session
           })
         )
       })
 
-      /** Brings a session back; `history` is told before anything else. */
+      /** Brings a session back; `attach` joins it, and may tell its history. */
       const reopen = Effect.fnUntraced(function* <E>(
         id: SessionId,
         place: Place,
         wishes: SessionWishes,
-        history: (session: LiveSession) => Effect.Effect<void, E>
+        attach: (session: LiveSession, view: View) => Effect.Effect<void, E, Scope.Scope>
       ) {
         yield* auth.require
         yield* wish.place(place)
@@ -122,7 +147,7 @@ export const layer = Layer.effect(
             const choices = yield* wish.choices(wishes, lower(session.harness.ceiling, ceiling))
             yield* settle(session, place)
             if (!noChoice(choices)) yield* session.configure({ _tag: "Configured", ...choices })
-            yield* session.attach(view, history(session))
+            yield* attach(session, view)
             return session
           })
         )
@@ -130,16 +155,25 @@ export const layer = Layer.effect(
 
       const announceTo = ({ id }: LiveSession) => editor.emit(id, { _tag: "CommandsChanged", commands: [] })
 
-      const tellHistory = Effect.fnUntraced(function* (session: LiveSession) {
-        yield* session.flush
-        if (session.isStored()) {
-          yield* store.entries(session.id).pipe(
+      /** What the log has between two positions, at the pace of the reader. */
+      const tellHistory = (session: LiveSession) =>
+        Effect.fnUntraced(function* (after: Position | undefined, upTo: Position) {
+          yield* session.flush
+          if (!session.isStored()) return
+          const inside = (numbered: NumberedEntry) =>
+            Result.fromNullishOr(between(numbered, after, upTo), () => numbered)
+          yield* store.entriesFrom(session.id, after?.seq ?? 0).pipe(
+            Stream.takeWhile(({ seq }) => seq <= upTo.seq),
+            Stream.filterMap(inside),
             Stream.mapAccum(() => Replay.emptyBuffer, Replay.step, { onHalt: Replay.flush }),
-            Stream.runForEach((event) => editor.emit(session.id, event))
+            Stream.runForEach(({ event, position }) =>
+              Effect.andThen(editor.caughtUp, editor.emit(session.id, event, position))
+            )
           )
-        }
-        yield* announceTo(session)
-      })
+        })
+
+      const attachAfter = (after: Position | undefined) => (session: LiveSession, view: View) =>
+        session.attachAfter(view, after, tellHistory(session), announceTo(session))
 
       const forkSession = Effect.fn("Agent.forkSession")(function* (id: SessionId, place: Place) {
         yield* auth.require
@@ -148,7 +182,7 @@ export const layer = Layer.effect(
           Effect.fnUntraced(function* (view) {
             const session = yield* sessions.fork(id, place.cwd)
             yield* settle(session, place)
-            yield* session.attach(view, Effect.void)
+            yield* session.attach(view)
             return session
           })
         )
@@ -158,7 +192,8 @@ export const layer = Layer.effect(
       const closeSession = Effect.fn("Agent.closeSession")(function* (id: SessionId) {
         const found = yield* find(id)
         viewed.delete(id)
-        yield* sessions.close(found.session)
+        // For whoever else watches it, the session goes on.
+        if (found.session.watchers() < 2) yield* sessions.close(found.session)
         yield* leave(found)
       }, Effect.uninterruptible)
 
@@ -173,6 +208,27 @@ export const layer = Layer.effect(
         const { session, view } = yield* find(id)
         yield* session.setOption(view, option, value)
         return (yield* session.snapshot(view)).options
+      })
+
+      /** A prompt that a lost connection leaves behind, unlike one that was withdrawn. */
+      const linger = <A, E>(session: LiveSession, work: Effect.Effect<A, E>) =>
+        Effect.uninterruptibleMask((restore) =>
+          Effect.gen(function* () {
+            const held = activity.during(
+              session.id,
+              Effect.scoped(Effect.andThen(sessions.hold(session), work))
+            )
+            const fiber = yield* Effect.forkIn(held, process, { startImmediately: true })
+            return yield* restore(Fiber.join(fiber)).pipe(
+              Effect.onInterrupt(() => (editor.isGone() ? Effect.void : Fiber.interrupt(fiber)))
+            )
+          })
+        )
+
+      const prompt = Effect.fn("Agent.prompt")(function* (id: SessionId, content: ReadonlyArray<Content>) {
+        const { session, view } = yield* find(id)
+        const work = session.prompt(view, content)
+        return yield* lingers ? linger(session, work) : activity.during(id, work)
       })
 
       const describe = Effect.gen(function* () {
@@ -190,17 +246,17 @@ export const layer = Layer.effect(
         authenticate: auth.authenticate,
         logout: auth.logout,
         newSession,
-        loadSession: Effect.fn("Agent.loadSession")((id, place, wishes) => reopen(id, place, wishes, tellHistory)),
+        loadSession: Effect.fn("Agent.loadSession")((id, place, wishes, after) =>
+          reopen(id, place, wishes, attachAfter(after))
+        ),
         resumeSession: Effect.fn("Agent.resumeSession")((id, place, wishes) =>
-          reopen(id, place, wishes, () => Effect.void)
+          reopen(id, place, wishes, (session, view) => session.attach(view))
         ),
         forkSession,
         listSessions: store.list,
         closeSession,
         deleteSession,
-        prompt: Effect.fn("Agent.prompt")((id, content) =>
-          Effect.flatMap(find(id), ({ session, view }) => session.prompt(view, content))
-        ),
+        prompt,
         cancel: (id) => viewed.get(id)?.session.cancel ?? Effect.void,
         setMode: (id, value) => Effect.asVoid(setOption(id, MODE_OPTION, value)),
         setOption,
@@ -208,6 +264,6 @@ export const layer = Layer.effect(
       } satisfies AgentConnection
     })
 
-    return Agent.of({ connect })
+    return Agent.of({ connect, working: activity.working, idle: activity.idle })
   })
 )

@@ -17,8 +17,8 @@ export interface AuthMethod {
   readonly terminal?: { readonly args: ReadonlyArray<string> }
 }
 
-/** What `Auth` promises. */
-export interface AuthShape {
+/** The sign-in of one connection: what one client proved counts for no other. */
+export interface AuthConnection {
   /** What `initialize` lists: never empty while something could be refused for want of a sign-in (AUT-08). */
   readonly methods: Effect.Effect<ReadonlyArray<AuthMethod>>
   /** Fails while a gateway token is required and none was accepted, or while no model can be chosen. */
@@ -29,6 +29,12 @@ export interface AuthShape {
   ) => Effect.Effect<void, AuthRequired | InvalidInput>
   /** Forgets the accepted gateway token; provider keys stay (S2). */
   readonly logout: Effect.Effect<void>
+}
+
+/** What `Auth` promises. */
+export interface AuthShape {
+  /** A connection begins signed in by what the environment holds, if by anything. */
+  readonly connect: Effect.Effect<AuthConnection>
 }
 
 /** Decides who may open sessions; asked at each session that is opened. */

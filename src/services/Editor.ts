@@ -4,6 +4,7 @@ import * as Schema from "effect/Schema"
 import type { EditorCapabilities } from "../domain/Capability.ts"
 import type { Event } from "../domain/Event.ts"
 import type { SessionId } from "../domain/Ids.ts"
+import type { Position } from "../domain/session/Position.ts"
 import type { Answer, Question } from "../domain/permission/Permission.ts"
 
 /** The editor answered with an error, or went away. `notFound`: it says that there is no such file (FS-04). */
@@ -15,10 +16,18 @@ export class EditorFailed extends Schema.TaggedError<EditorFailed>()("EditorFail
 /** One editor, as the sessions that it watches see it. */
 export interface Editor {
   readonly capabilities: EditorCapabilities
-  /** Tells one event. Suspends while the connection's queue is full; does nothing once the connection is gone. */
-  readonly emit: (sessionId: SessionId, event: Event) => Effect.Effect<void>
+  /**
+   * Tells one event; `position` is where the log has it, of events that are kept. Over stdio it suspends while the reader
+   * is slow; over a network it never does, and a reader that is too slow is disconnected. Nothing once the connection is
+   * gone.
+   */
+  readonly emit: (sessionId: SessionId, event: Event, position?: Position) => Effect.Effect<void>
+  /** Waits until the reader has caught up, or is gone. What is told of the past is told at the reader's pace. */
+  readonly caughtUp: Effect.Effect<void>
   /** Asks a person. Interruption withdraws the question (CAN-08). Without a time limit (PRM-05). */
   readonly ask: (question: Question) => Effect.Effect<Answer>
+  /** Whether the connection is lost. */
+  readonly isGone: () => boolean
   /** The text of a file as the editor shows it, unsaved changes included. Call only if `capabilities.readTextFile`. */
   readonly readTextFile: (sessionId: SessionId, path: string) => Effect.Effect<string, EditorFailed>
 }

@@ -64,6 +64,7 @@ const settle = Effect.fnUntraced(function* (
   answer: Answer
 ) {
   if (answer._tag === "Cancelled") return denied(Policy.dismissed)
+  if (answer._tag === "Gone") return denied(Policy.unanswered("The editor went away before it answered"))
   if (answer._tag === "Unanswered") return denied(Policy.unanswered(answer.reason))
   const choice = choices.find(({ option }) => option.id === answer.optionId)
   if (choice === undefined) return denied(Policy.notOffered)

@@ -4,6 +4,7 @@ import type * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
 import type { InvalidInput, SessionNotFound, StoreFailed } from "../domain/Failure.ts"
 import type { SessionId } from "../domain/Ids.ts"
+import type { NumberedEntry } from "../domain/session/Position.ts"
 import type { Entry, SessionRecord } from "../domain/session/Session.ts"
 
 /** `cwd` filters exactly. `cursor` is opaque and comes from `Page.nextCursor`. */
@@ -31,6 +32,8 @@ export interface SessionStoreShape {
   readonly record: (id: SessionId) => Effect.Effect<SessionRecord, StoreFailed | SessionNotFound>
   /** The log in order. Entries that no longer decode are left out with a warning, never fatal (F52). */
   readonly entries: (id: SessionId) => Stream.Stream<Entry, StoreFailed | SessionNotFound>
+  /** The same with their numbers, from `seq` on. */
+  readonly entriesFrom: (id: SessionId, seq: number) => Stream.Stream<NumberedEntry, StoreFailed | SessionNotFound>
   /** The `seq` that the next append has to use. */
   readonly nextSeq: (id: SessionId) => Effect.Effect<number, StoreFailed | SessionNotFound>
   readonly list: (filter: SessionFilter) => Effect.Effect<SessionPage, StoreFailed | InvalidInput>

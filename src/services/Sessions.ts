@@ -44,6 +44,8 @@ export interface SessionsShape {
   readonly open: (id: SessionId) => Effect.Effect<Session, SessionNotFound | StoreFailed, Scope.Scope>
   /** A new session with the whole log of `id`, in `cwd`. */
   readonly fork: (id: SessionId, cwd: string) => Effect.Effect<Session, SessionNotFound | StoreFailed, Scope.Scope>
+  /** Holds a session beside whoever opened it; nothing once it has ended. */
+  readonly hold: (session: Session) => Effect.Effect<void, never, Scope.Scope>
   /** Whether the session is alive. */
   readonly isLive: (session: Session) => boolean
   /** Stops and frees a live session, whoever holds it; it stays in the store. */
@@ -135,7 +137,7 @@ export const layer = Layer.effect(
       yield* Scope.close(resident.scope, Exit.void)
     })
 
-    const hold = <E>(id: SessionId, acquire: Effect.Effect<Resident, E>): Effect.Effect<Session, E, Scope.Scope> => {
+    const holding = <E>(id: SessionId, acquire: Effect.Effect<Resident, E>): Effect.Effect<Session, E, Scope.Scope> => {
       const join = Effect.tap(acquire, (resident) =>
         Effect.sync(() => {
           resident.holders += 1
@@ -152,15 +154,23 @@ export const layer = Layer.effect(
       return Effect.map(Effect.acquireRelease(exclusively(id, join), leave), ({ session }) => session)
     }
 
+    const hold = (session: Session) =>
+      Effect.suspend(() => {
+        const resident = residents.get(session.id)
+        return resident?.session === session
+          ? Effect.asVoid(holding(session.id, Effect.succeed(resident)))
+          : Effect.void
+      })
+
     const create = Effect.fn("Sessions.create")(function* (beginning: Beginning) {
       const { choices, cwd, harness } = beginning
       const record = yield* newRecord({ cwd, harness: harness.id })
       const entries: ReadonlyArray<Entry> = [{ _tag: "Configured", ...choices }]
-      return yield* hold(record.id, start(record, { _tag: "New", entries }, foldAll(empty, entries)))
+      return yield* holding(record.id, start(record, { _tag: "New", entries }, foldAll(empty, entries)))
     })
 
     const open = Effect.fn("Sessions.open")((id: SessionId) =>
-      hold(
+      holding(
         id,
         Effect.suspend(() => {
           const resident = residents.get(id)
@@ -215,6 +225,7 @@ export const layer = Layer.effect(
       create,
       open,
       fork,
+      hold,
       isLive: (session) => residents.get(session.id)?.session === session,
       close,
       remove

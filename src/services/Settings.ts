@@ -3,6 +3,7 @@
  * when it can be used: it has its key, or its `base_url` needs none.
  */
 import * as Context from "effect/Context"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
@@ -48,6 +49,14 @@ export interface PermissionSettings {
   readonly deny: ReadonlyArray<string>
 }
 
+/** A relay: its address, and what it wants to see. */
+export interface RelaySettings {
+  readonly url?: string
+  readonly token?: Redacted.Redacted<string>
+  /** The `Origin` header of the handshake. */
+  readonly origin?: string
+}
+
 /** When files are read from the editor: while it has unsaved changes, never, or always. */
 export type FsDelegation = "unsaved_only" | "never" | "always"
 
@@ -60,6 +69,10 @@ export interface SettingsValue {
   readonly permission: PermissionSettings
   /** Highest mode of a transport that is not stdio: `accept-edits` unless the file or `--always-approve` says more. */
   readonly remoteCeiling: ExecutionMode
+  /** How long a turn goes on while nobody watches, on a transport that is not stdio. Absent: until it ends. */
+  readonly remoteGrace?: Duration.Duration
+  /** The relay that the agent is reached through. */
+  readonly relay: RelaySettings
   /** Whether a client has to authenticate with a gateway token before it may open sessions. */
   readonly authRequired: boolean
   /** `SUPER_PI_GATEWAY_TOKEN`. */

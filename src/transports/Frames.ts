@@ -19,6 +19,11 @@ export interface FramesShape {
   readonly send: (frames: ReadonlyArray<string>) => Effect.Effect<void>
   /** Done when nothing can be sent any more. */
   readonly closed: Effect.Effect<void>
+  /**
+   * Ends the connection at once and tells the other side why, as far as the transport can. What waits to be written is
+   * lost, both directions end, and `closed` is done. Harmless when it has ended already.
+   */
+  readonly disconnect: (reason: string) => Effect.Effect<void>
 }
 
 /** The transport of one connection. */

@@ -10,6 +10,13 @@ export interface Limits {
   readonly queuedFrames: number
   /** Their bytes. Default 8 MiB; a larger frame passes alone. */
   readonly queuedBytes: number
+  /**
+   * What becomes of a notification that finds no place. `wait`: the sender waits, so that a slow reader slows the work.
+   * `disconnect`: the connection ends, and the work goes on for those who do read. Default `wait`.
+   */
+  readonly whenFull: "wait" | "disconnect"
+  /** How long one write may take before the connection ends. Default: as long as it wants. */
+  readonly stall: Duration.Input | undefined
   /** Error answers that pass a full queue. A client that never reads them is then no longer read. Default 1024. */
   readonly queuedRefusals: number
   /** Incoming requests that are not answered yet; further ones are refused. Default 256. */
@@ -31,6 +38,8 @@ export const defaultLimits: Limits = {
   frameBytes: maxFrameBytes,
   queuedFrames: 256,
   queuedBytes: 8 * 1024 * 1024,
+  whenFull: "wait",
+  stall: undefined,
   queuedRefusals: 1024,
   requestsIn: 256,
   notificationsIn: 1024,
@@ -38,4 +47,12 @@ export const defaultLimits: Limits = {
   settle: 0,
   finalizers: "1 second",
   flush: "500 millis"
+}
+
+/** What differs for a connection over a network: its reader may be slow or gone, and others may watch the same session. */
+export const remoteLimits: Partial<Limits> = {
+  queuedFrames: 65_536,
+  queuedBytes: 16 * 1024 * 1024,
+  whenFull: "disconnect",
+  stall: "60 seconds"
 }

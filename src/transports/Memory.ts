@@ -29,6 +29,15 @@ const direction: Effect.Effect<Direction> = Effect.all({
 
 const endOf = (outgoing: Direction, incoming: Direction): MemoryEnd => {
   const end = Effect.andThen(Queue.end(outgoing.queue), Deferred.succeed(outgoing.closed, undefined))
+  const close = Effect.asVoid(
+    Effect.all([
+      end,
+      // Ended first, so that both sides see an end and not an interruption.
+      Queue.end(incoming.queue),
+      Queue.shutdown(incoming.queue),
+      Deferred.succeed(incoming.closed, undefined)
+    ])
+  )
   return {
     incoming: Stream.fromQueue(incoming.queue),
     send: (frames) =>
@@ -40,15 +49,8 @@ const endOf = (outgoing: Direction, incoming: Direction): MemoryEnd => {
       ),
     closed: Deferred.await(outgoing.closed),
     end: Effect.asVoid(end),
-    close: Effect.asVoid(
-      Effect.all([
-        end,
-        // Ended first, so that both sides see an end and not an interruption.
-        Queue.end(incoming.queue),
-        Queue.shutdown(incoming.queue),
-        Deferred.succeed(incoming.closed, undefined)
-      ])
-    )
+    close,
+    disconnect: () => close
   }
 }
 

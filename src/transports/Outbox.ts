@@ -16,6 +16,10 @@ export const outgoing = (text: string): Outgoing => ({ text, bytes: Buffer.byteL
 export interface Outbox {
   /** Waits while the outbox is full. Does nothing once it has ended. */
   readonly put: (frame: Outgoing) => Effect.Effect<void>
+  /** Takes a place if there is one; `false` when it is full. */
+  readonly offer: (frame: Outgoing) => boolean
+  /** Waits until half of it is free, or it has ended. */
+  readonly halfEmpty: Effect.Effect<void>
   /** Takes a place from a reserve of `spare` frames first, so that short frames pass while others wait. */
   readonly putSpare: (frame: Outgoing, spare: number) => Effect.Effect<void>
   /** Never waits, for frames whose number is bounded elsewhere. */
@@ -39,6 +43,8 @@ export const make = (limits: { readonly frames: number; readonly bytes: number }
   let ended = false
   let wakeWriter: (() => void) | undefined
   const waiters = new Set<Waiter>()
+  /** Those who wait for it to be half empty. */
+  const watchers = new Set<() => void>()
 
   // A frame larger than the whole limit passes alone.
   const hasRoom = (frame: Outgoing): boolean =>
@@ -78,6 +84,22 @@ export const make = (limits: { readonly frames: number; readonly bytes: number }
       return Effect.void
     })
 
+  const isHalfEmpty = (): boolean => ended || (queue.length <= limits.frames / 2 && bytes <= limits.bytes / 2)
+
+  const halfEmpty: Effect.Effect<void> = Effect.callback((resume) => {
+    if (isHalfEmpty()) return resume(Effect.void)
+    const waiting = () => resume(Effect.void)
+    watchers.add(waiting)
+    return Effect.sync(() => watchers.delete(waiting))
+  })
+
+  const tellWatchers = (): void => {
+    if (!isHalfEmpty()) return
+    const told = [...watchers]
+    watchers.clear()
+    for (const resume of told) resume()
+  }
+
   const filled: Effect.Effect<void> = Effect.callback((resume) => {
     if (queue.length > 0 || ended) return resume(Effect.void)
     wakeWriter = () => {
@@ -97,11 +119,18 @@ export const make = (limits: { readonly frames: number; readonly bytes: number }
     bytes = 0
     for (const frame of batch) frame.taken = true
     admit()
+    tellWatchers()
     return batch
   }
 
   return {
     put,
+    offer(frame) {
+      if (!ended && (waiters.size > 0 || !hasRoom(frame))) return false
+      push(frame)
+      return true
+    },
+    halfEmpty,
     putSpare: (frame, spare) =>
       Effect.suspend(() => {
         if (queue.length >= limits.frames + spare) return put(frame)
@@ -130,6 +159,7 @@ export const make = (limits: { readonly frames: number; readonly bytes: number }
       ended = true
       wakeWriter?.()
       admit()
+      tellWatchers()
     }
   }
 }

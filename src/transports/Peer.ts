@@ -34,8 +34,15 @@ export interface PeerShape {
    * written (CAN-08). Fails with the error of the other side, or our own one when a limit is reached.
    */
   readonly request: (method: string, params: unknown) => Effect.Effect<unknown, WireError | ConnectionClosed>
-  /** Tells the other side. Waits while the queue is full; does nothing once the connection is closed. */
+  /**
+   * Tells the other side. What happens while the queue is full is a limit, `whenFull`; nothing happens once the
+   * connection is closed.
+   */
   readonly notify: (method: string, params: unknown) => Effect.Effect<void>
+  /** Waits until half of the queue is free, or the connection is closed. */
+  readonly caughtUp: Effect.Effect<void>
+  /** Whether no answer can come any more. */
+  readonly isClosed: () => boolean
   /**
    * Reads and answers until input ends or output breaks. Then interrupts what is at work, writes what is left, and
    * returns; all of it in bounded time. Interruption ends it in the same way. Run it once.
@@ -72,10 +79,29 @@ export const make = Effect.fnUntraced(function* (
   let notified = 0
   let closed = false
 
-  const writer = yield* Effect.forkScoped(
-    outbox.drain((batch) => frames.send(batch.map((frame) => frame.text))),
-    { startImmediately: true }
-  )
+  const hangUp = (): void => {
+    closed = true
+    for (const answer of pending.values()) Deferred.doneUnsafe(answer, Effect.fail(new ConnectionClosed()))
+    pending.clear()
+  }
+
+  /** Those who read must not wait for one that does not. */
+  const giveUp = (reason: string): Effect.Effect<void> =>
+    Effect.suspend(() => {
+      if (closed) return Effect.void
+      hangUp()
+      outbox.end()
+      return Effect.andThen(Effect.logWarning(`A client is disconnected: ${reason}`), frames.disconnect(reason))
+    })
+
+  const write = (batch: ReadonlyArray<Outbox.Outgoing>): Effect.Effect<void> => {
+    const sent = frames.send(batch.map((frame) => frame.text))
+    return limits.stall === undefined
+      ? sent
+      : Effect.timeoutOrElse(sent, { duration: limits.stall, orElse: () => giveUp("it stopped reading") })
+  }
+
+  const writer = yield* Effect.forkScoped(outbox.drain(write), { startImmediately: true })
 
   const tooLong = (frame: Outbox.Outgoing): string | undefined =>
     frame.bytes <= limits.frameBytes
@@ -96,12 +122,6 @@ export const make = Effect.fnUntraced(function* (
   const refuse = (id: RequestId.RequestId, error: ErrorObject): Effect.Effect<void> =>
     outbox.putSpare(Outbox.outgoing(JsonRpc.encodeError(id, error)), limits.queuedRefusals)
 
-  const hangUp = (): void => {
-    closed = true
-    for (const answer of pending.values()) Deferred.doneUnsafe(answer, Effect.fail(new ConnectionClosed()))
-    pending.clear()
-  }
-
   yield* Effect.addFinalizer(() =>
     Effect.sync(() => {
       hangUp()
@@ -113,7 +133,10 @@ export const make = Effect.fnUntraced(function* (
     Effect.suspend(() => {
       const frame = Outbox.outgoing(JsonRpc.encodeNotification(method, params))
       const problem = tooLong(frame)
-      return problem === undefined ? outbox.put(frame) : Effect.logError(`A ${method} was not sent: ${problem}`)
+      if (problem !== undefined) return Effect.logError(`A ${method} was not sent: ${problem}`)
+      if (limits.whenFull === "wait") return outbox.put(frame)
+      if (outbox.offer(frame)) return Effect.void
+      return giveUp("it does not read what it is sent, and too much waits for it")
     })
 
   const request = Effect.fn("Peer.request")(function* (method: string, params: unknown) {
@@ -273,5 +296,5 @@ export const make = Effect.fnUntraced(function* (
     yield* Effect.ensuring(Effect.raceFirst(Effect.andThen(reading, settling), frames.closed), finish)
   })
 
-  return { request, notify, serve }
+  return { request, notify, caughtUp: outbox.halfEmpty, isClosed: () => closed, serve }
 })

@@ -55,7 +55,16 @@ export const make = Effect.fnUntraced(function* (
         sending.add(done)
         output.write(`${frames.join("\n")}\n`, done)
       }),
-    closed: Deferred.await(closed)
+    closed: Deferred.await(closed),
+    disconnect: (reason) =>
+      Effect.andThen(
+        Effect.logWarning(`The connection is ended: ${reason}`),
+        Effect.sync(() => {
+          close()
+          input.destroy()
+          output.destroy()
+        })
+      )
   }
 })
 

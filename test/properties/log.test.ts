@@ -148,8 +148,9 @@ describe("the replay of a log", () => {
     [tornLogs],
     ([log]) =>
       Effect.gen(function* () {
-        const streamed = Stream.fromIterable(log).pipe(
-          Stream.mapAccum(() => Replay.emptyBuffer, Replay.step, { onHalt: Replay.flush })
+        const streamed = Stream.fromIterable(log.map((entry, seq) => ({ seq, entry }))).pipe(
+          Stream.mapAccum(() => Replay.emptyBuffer, Replay.step, { onHalt: Replay.flush }),
+          Stream.map(({ event }) => event)
         )
         assert.deepStrictEqual(yield* Stream.runCollect(streamed), Replay.replay(log))
       }),

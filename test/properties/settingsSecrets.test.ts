@@ -70,7 +70,7 @@ const everythingShown = (home: Home) =>
     const capture = Logger.layer([Logger.make(({ cause, message }) => void logged.push(message, cause))])
     return yield* Effect.gen(function* () {
       const value = yield* (yield* Settings).current
-      const auth = yield* Auth
+      const auth = yield* Auth.use(({ connect }) => connect)
       const methods = yield* auth.methods
       const failures = yield* Effect.all([
         Effect.result(auth.require),

@@ -8,7 +8,7 @@ import * as Ref from "effect/Ref"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { join } from "node:path"
-import { Auth } from "../../src/services/Auth.ts"
+import { Auth, type AuthConnection } from "../../src/services/Auth.ts"
 import { TokenStore } from "../../src/services/auth/TokenStore.ts"
 import { defaultSettings } from "../../src/services/settings/Merge.ts"
 import { type ProviderSettings, Settings, type SettingsValue } from "../../src/services/Settings.ts"
@@ -38,7 +38,7 @@ const authOf = (settings: Ref.Ref<SettingsValue>, valid: Ref.Ref<ReadonlySet<str
 const withAuth = <A, E>(
   value: Partial<SettingsValue>,
   use: (
-    auth: Auth["Service"],
+    auth: AuthConnection,
     settings: Ref.Ref<SettingsValue>,
     valid: Ref.Ref<ReadonlySet<string>>
   ) => Effect.Effect<A, E>
@@ -46,9 +46,10 @@ const withAuth = <A, E>(
   Effect.gen(function* () {
     const settings = yield* Ref.make<SettingsValue>({ ...defaultSettings, ...value })
     const valid = yield* Ref.make<ReadonlySet<string>>(new Set([good, other]))
-    return yield* Effect.flatMap(Auth, (auth) => use(auth, settings, valid)).pipe(
-      Effect.provide(authOf(settings, valid))
-    )
+    return yield* Effect.flatMap(
+      Auth.use(({ connect }) => connect),
+      (auth) => use(auth, settings, valid)
+    ).pipe(Effect.provide(authOf(settings, valid)))
   })
 
 /** `ok`, or the tag of the failure. */
@@ -128,7 +129,7 @@ const states: ReadonlyArray<State> = [
   }
 ]
 
-const perform = (auth: Auth["Service"], step: (typeof steps)[number] | "gateway-token other") => {
+const perform = (auth: AuthConnection, step: (typeof steps)[number] | "gateway-token other") => {
   const [method = "", token] = step.split(" ")
   const sent = { good, other, bad: "bad" }[token ?? ""]
   return auth.authenticate(method, sent === undefined ? undefined : Redacted.make(sent))
@@ -267,7 +268,7 @@ describe("Auth", () => {
   it.effect("a key that is put in place later is there after the sign-in, without a restart (F106)", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
-      const auth = yield* Auth
+      const auth = yield* Auth.use(({ connect }) => connect)
       const { home } = yield* Settings
       assert.strictEqual(yield* tagOf(auth.require), no)
       assert.strictEqual(yield* tagOf(auth.authenticate("provider-key", undefined)), no)
@@ -281,7 +282,7 @@ describe("Auth", () => {
   it.effect("accepts a real token of the store, and names a damaged store", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
-      const auth = yield* Auth
+      const auth = yield* Auth.use(({ connect }) => connect)
       const { token } = yield* (yield* TokenStore).create("laptop")
       const file = join((yield* Settings).home, "tokens.json")
       assert.strictEqual(yield* tagOf(auth.require), no)
@@ -294,7 +295,7 @@ describe("Auth", () => {
 
   it.effect("is open when an application wants it open", () =>
     Effect.gen(function* () {
-      const auth = yield* Auth
+      const auth = yield* Auth.use(({ connect }) => connect)
       yield* auth.require
       assert.deepStrictEqual(yield* auth.methods, [])
       assert.strictEqual(yield* tagOf(auth.authenticate("provider-key", undefined)), "InvalidInput")

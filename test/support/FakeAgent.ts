@@ -20,6 +20,7 @@ export interface FakeAgent {
 
 export const snapshot: SessionSnapshot = {
   sessionId: SessionId.make("s-1"),
+  working: false,
   mode: "ask",
   modes: offered("always-approve"),
   options: [
@@ -100,7 +101,9 @@ export const makeFakeAgent = (overrides?: (editor: Editor) => Partial<AgentConne
         Effect.sync(() => {
           connections.push({ editor, options })
           return connect(editor)
-        })
+        }),
+      working: Effect.succeed([]),
+      idle: Effect.void
     },
     intents,
     connections

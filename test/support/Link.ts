@@ -109,6 +109,8 @@ export const slowFrames = Effect.gen(function* () {
   const input = yield* Queue.unbounded<string, Cause.Done>()
   const written: Array<string> = []
   const stuck = yield* Deferred.make<void>()
+  const gone = yield* Deferred.make<void>()
+  const reasons: Array<string> = []
   let blocked: (() => void) | undefined
   let open = false
   const shape: FramesShape = {
@@ -128,10 +130,16 @@ export const slowFrames = Effect.gen(function* () {
           blocked = undefined
         })
       }),
-    closed: Effect.never
+    closed: Deferred.await(gone),
+    disconnect: (reason) => {
+      reasons.push(reason)
+      return Effect.asVoid(Deferred.succeed(gone, undefined))
+    }
   }
   return {
     shape,
+    /** Why it was disconnected. */
+    reasons,
     written,
     send: (...messages: ReadonlyArray<unknown>) => Queue.offerAll(input, messages.map(textOf)),
     end: Queue.end(input),

@@ -5,6 +5,7 @@ import { type EditorCapabilities, noCapabilities } from "../../src/domain/Capabi
 import type { Event } from "../../src/domain/Event.ts"
 import type { SessionId } from "../../src/domain/Ids.ts"
 import type { Answer, Question } from "../../src/domain/permission/Permission.ts"
+import type { Position } from "../../src/domain/session/Position.ts"
 import { type Editor, EditorFailed } from "../../src/services/Editor.ts"
 import { makeSignal } from "./signal.ts"
 import { inShort } from "./turnSession.ts"
@@ -20,6 +21,10 @@ export interface Asked {
 export interface FakeEditor {
   readonly editor: Editor
   readonly events: Array<readonly [session: SessionId, event: Event]>
+  /** Where the log has each of the events. */
+  readonly positions: Array<Position | undefined>
+  /** Loses the connection, as far as the agent can tell. */
+  readonly lose: () => void
   readonly questions: Array<Asked>
   /** Everything in order: tags of events, `asked` and `withdrawn`. */
   readonly happened: Array<string>
@@ -33,6 +38,8 @@ export interface FakeEditor {
 
 export const makeEditor = (capabilities: Partial<EditorCapabilities> = {}): FakeEditor => {
   const events: FakeEditor["events"] = []
+  const positions: FakeEditor["positions"] = []
+  let gone = false
   const questions: Array<Asked> = []
   const happened: Array<string> = []
   const { changed: signal, until } = makeSignal()
@@ -71,15 +78,22 @@ export const makeEditor = (capabilities: Partial<EditorCapabilities> = {}): Fake
   return {
     editor: {
       capabilities: { ...noCapabilities, ...capabilities },
-      emit: (session, event) =>
+      emit: (session, event, position) =>
         Effect.sync(() => {
           events.push([session, event])
+          positions.push(position)
           changed(event._tag)
         }),
+      caughtUp: Effect.void,
+      isGone: () => gone,
       ask,
       readTextFile: () => Effect.fail(new EditorFailed({ notFound: true, message: "no such file" }))
     },
     events,
+    positions,
+    lose: () => {
+      gone = true
+    },
     questions,
     happened,
     told: (session) => inShort(events.flatMap(([of, event]) => (of === session ? [event] : []))),

@@ -57,6 +57,8 @@ export const makeEditor = (buffers: ReadonlyMap<string, string>) => {
   const editor: Editor = {
     capabilities: { ...noCapabilities, readTextFile: true },
     emit: () => Effect.void,
+    caughtUp: Effect.void,
+    isGone: () => false,
     ask: () => Effect.succeed({ _tag: "Cancelled" }),
     readTextFile: (_session, path) => {
       asked.push(path)

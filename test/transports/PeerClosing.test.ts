@@ -39,7 +39,8 @@ describe("a frame that was thrown away", () => {
           { _tag: "Text" as const, text: JSON.stringify(call(1, "echo", { a: 1 })) }
         ),
         send: (batch) => Effect.sync(() => said.push(...batch)),
-        closed: Effect.never
+        closed: Effect.never,
+        disconnect: () => Effect.void
       }
       const peer = yield* Peer.make(frames)
       yield* peer.serve(routes({ echo: Effect.succeed }))
@@ -299,7 +300,8 @@ describe("a broken pipe", () => {
           Stream.never
         ),
         send: () => Deferred.await(broken),
-        closed: Deferred.await(broken)
+        closed: Deferred.await(broken),
+        disconnect: () => Effect.void
       }
       const peer = yield* Peer.make(frames)
       const serving = yield* Effect.forkChild(
@@ -337,6 +339,62 @@ describe("the scope", () => {
       yield* Fiber.join(waiting)
       assert.instanceOf(yield* Fiber.join(asked), Peer.ConnectionClosed)
       assert.deepStrictEqual(frames.written, [])
+    })
+  )
+})
+
+describe("a reader over a network that is too slow", () => {
+  const limits = { queuedBytes: 200, whenFull: "disconnect", stall: "60 seconds" } as const
+
+  it.effect("is disconnected with the reason, and nobody waits for it", () =>
+    Effect.gen(function* () {
+      const frames = yield* slowFrames
+      const peer = yield* Peer.make(frames.shape, limits)
+      const serving = yield* Effect.forkScoped(peer.serve(none))
+      yield* peer.notify("first", {})
+      yield* frames.stuck
+      const asking = yield* Effect.forkChild(failed(peer.request("ask", {})), { startImmediately: true })
+      while (!peer.isClosed()) yield* peer.notify("more", { text: "x".repeat(60) })
+      assert.deepStrictEqual(frames.reasons, ["it does not read what it is sent, and too much waits for it"])
+      assert.strictEqual((yield* Fiber.join(asking))._tag, "ConnectionClosed")
+      yield* peer.caughtUp
+      yield* TestClock.adjust("2 seconds")
+      yield* Fiber.join(serving)
+      assert.deepStrictEqual(frames.written, [])
+    })
+  )
+
+  it.effect("is disconnected when one write takes longer than a minute", () =>
+    Effect.gen(function* () {
+      const frames = yield* slowFrames
+      const peer = yield* Peer.make(frames.shape, limits)
+      const serving = yield* Effect.forkScoped(peer.serve(none))
+      yield* peer.notify("first", {})
+      yield* frames.stuck
+      yield* TestClock.adjust("59 seconds")
+      assert.isFalse(peer.isClosed())
+      yield* TestClock.adjust("1 second")
+      assert.isTrue(peer.isClosed())
+      assert.deepStrictEqual(frames.reasons, ["it stopped reading"])
+      yield* TestClock.adjust("2 seconds")
+      yield* Fiber.join(serving)
+    })
+  )
+
+  it.effect("is waited for by what goes at its pace", () =>
+    Effect.gen(function* () {
+      const frames = yield* slowFrames
+      const peer = yield* Peer.make(frames.shape, limits)
+      yield* Effect.forkScoped(peer.serve(none))
+      yield* peer.notify("first", {})
+      yield* frames.stuck
+      yield* peer.caughtUp
+      yield* peer.notify("second", { text: "x".repeat(100) })
+      const waiting = yield* Effect.forkChild(peer.caughtUp, { startImmediately: true })
+      assert.isUndefined(waiting.pollUnsafe())
+      yield* frames.unblock
+      yield* Fiber.join(waiting)
+      assert.lengthOf(frames.written, 1)
     })
   )
 })

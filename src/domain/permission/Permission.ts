@@ -37,11 +37,15 @@ export interface Question {
   readonly options: ReadonlyArray<PermissionOption>
 }
 
-/** Anything that is not an offered option is no approval (PRM-03); `Unanswered` covers errors and malformed answers. */
+/**
+ * Anything that is not an offered option is no approval (PRM-03); `Unanswered` covers errors and malformed answers, `Gone`
+ * an editor that went away before it answered.
+ */
 export type Answer =
   | { readonly _tag: "Selected"; readonly optionId: string; readonly message?: string }
   | { readonly _tag: "Cancelled" }
   | { readonly _tag: "Unanswered"; readonly reason: string }
+  | { readonly _tag: "Gone" }
 
 /** Why a call may run or not. `reason` is told to the model and shown in the failed call. */
 export type Decision = { readonly _tag: "Allowed" } | { readonly _tag: "Denied"; readonly reason: string }

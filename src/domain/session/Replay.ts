@@ -5,15 +5,24 @@
 import type * as Schema from "effect/Schema"
 import { type Delta, merge } from "./Delta.ts"
 import type { StoredEvent } from "../Event.ts"
+import { type NumberedEntry, type Position, positionOf } from "./Position.ts"
 import type { Entry } from "./Session.ts"
 import type { ToolCall, ToolCallPatch, ToolContent } from "../Tool.ts"
 
-export interface ReplayBuffer {
-  readonly delta: Delta | undefined
-  readonly usage: Extract<StoredEvent, { readonly _tag: "UsageUpdated" }> | undefined
+/** An event, and how far the log is told with it. */
+export interface Told {
+  readonly event: StoredEvent
+  readonly position: Position
 }
 
-export const emptyBuffer: ReplayBuffer = { delta: undefined, usage: undefined }
+export interface ReplayBuffer {
+  readonly delta: { readonly event: Delta; readonly position: Position } | undefined
+  readonly usage: Extract<StoredEvent, { readonly _tag: "UsageUpdated" }> | undefined
+  /** Of the last entry. */
+  readonly last: Position
+}
+
+export const emptyBuffer: ReplayBuffer = { delta: undefined, usage: undefined, last: { seq: 0, length: 0 } }
 
 /** Characters of one text or raw output of a tool call; the rest is told as a count (F53). */
 export const MAX_OUTPUT = 262_144
@@ -41,54 +50,61 @@ const cut = <A extends ToolCall | ToolCallPatch>(call: A): A => ({
   ...(call.rawOutput === undefined ? {} : { rawOutput: cutJson(call.rawOutput) })
 })
 
-const pendingDelta = (buffer: ReplayBuffer): ReadonlyArray<StoredEvent> =>
-  buffer.delta === undefined ? [] : [buffer.delta]
+const pendingDelta = (buffer: ReplayBuffer): ReadonlyArray<Told> => (buffer.delta === undefined ? [] : [buffer.delta])
 
 /** Takes one entry; gives the events that are ready. Fits `Stream.mapAccum`, with `flush` as its `onHalt`. */
 export const step = (
   buffer: ReplayBuffer,
-  entry: Entry
-): readonly [buffer: ReplayBuffer, events: ReadonlyArray<StoredEvent>] => {
+  numbered: NumberedEntry
+): readonly [buffer: ReplayBuffer, told: ReadonlyArray<Told>] => {
+  const { entry } = numbered
+  const position = positionOf(numbered)
+  const next = { ...buffer, last: position }
+  const tell = (event: StoredEvent) =>
+    [{ ...next, delta: undefined }, [...pendingDelta(buffer), { event, position }]] as const
   switch (entry._tag) {
     case "TextDelta":
     case "ThoughtDelta": {
-      const merged = buffer.delta === undefined ? undefined : merge(buffer.delta, entry)
+      const merged = buffer.delta === undefined ? undefined : merge(buffer.delta.event, entry)
       return merged === undefined
-        ? [{ ...buffer, delta: entry }, pendingDelta(buffer)]
-        : [{ ...buffer, delta: merged }, []]
+        ? [{ ...next, delta: { event: entry, position } }, pendingDelta(buffer)]
+        : [{ ...next, delta: { event: merged, position } }, []]
     }
     case "UsageUpdated":
-      return [{ ...buffer, usage: entry }, []]
+      return [{ ...next, usage: entry }, []]
     case "ToolCallStarted":
-      return [{ ...buffer, delta: undefined }, [...pendingDelta(buffer), { ...entry, call: cut(entry.call) }]]
+      return tell({ ...entry, call: cut(entry.call) })
     case "ToolCallUpdated":
-      return [{ ...buffer, delta: undefined }, [...pendingDelta(buffer), { ...entry, patch: cut(entry.patch) }]]
+      return tell({ ...entry, patch: cut(entry.patch) })
     case "UserMessage":
     case "PlanUpdated":
     case "InfoUpdated":
-      return [{ ...buffer, delta: undefined }, [...pendingDelta(buffer), entry]]
+      return tell(entry)
     case "ContextAppended":
     case "ContextTruncated":
     case "Configured":
     case "Granted":
     case "TurnStarted":
     case "TurnEnded":
-      return [buffer, []]
+      return [next, []]
   }
 }
 
-/** The events that are left at the end of the log. */
-export const flush = (buffer: ReplayBuffer): ReadonlyArray<StoredEvent> =>
-  buffer.usage === undefined ? pendingDelta(buffer) : [...pendingDelta(buffer), buffer.usage]
+/** What is left at the end of the log. */
+export const flush = (buffer: ReplayBuffer): ReadonlyArray<Told> =>
+  buffer.usage === undefined
+    ? pendingDelta(buffer)
+    : [...pendingDelta(buffer), { event: buffer.usage, position: buffer.last }]
 
 /** The whole of a log that is at hand. */
 export const replay = (entries: Iterable<Entry>): ReadonlyArray<StoredEvent> => {
   const events: Array<StoredEvent> = []
   let buffer = emptyBuffer
+  let seq = 0
   for (const entry of entries) {
-    const [next, ready] = step(buffer, entry)
+    const [next, ready] = step(buffer, { seq: seq++, entry })
     buffer = next
-    for (const event of ready) events.push(event)
+    for (const { event } of ready) events.push(event)
   }
-  return [...events, ...flush(buffer)]
+  return [...events, ...flush(buffer).map(({ event }) => event)]
 }

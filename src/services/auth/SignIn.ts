@@ -1,9 +1,9 @@
-/** Who is signed in to this process, and what somebody who is not has to do. */
+/** Who is signed in on a connection, and what somebody who is not has to do. */
 import * as Effect from "effect/Effect"
 import type * as Redacted from "effect/Redacted"
 import * as Ref from "effect/Ref"
 import { AuthRequired, InvalidInput } from "../../domain/Failure.ts"
-import type { AuthMethod, AuthShape } from "../Auth.ts"
+import type { AuthConnection, AuthMethod, AuthShape } from "../Auth.ts"
 import { catalogue } from "../models/Catalogue.ts"
 import { listModels } from "../models/ModelList.ts"
 import { Settings, type SettingsValue } from "../Settings.ts"
@@ -36,7 +36,6 @@ type Signed =
 export const makeAuth = Effect.gen(function* () {
   const settings = yield* Settings
   const tokens = yield* TokenStore
-  const signed = yield* Ref.make<Signed>({ _tag: "Environment" })
 
   const refuse = (message: string) => Effect.fail(new AuthRequired({ message }))
 
@@ -61,9 +60,8 @@ export const makeAuth = Effect.gen(function* () {
     )
   })
 
-  const requireToken = Effect.fnUntraced(function* (value: SettingsValue) {
+  const requireToken = Effect.fnUntraced(function* (value: SettingsValue, state: Signed) {
     if (!value.authRequired) return
-    const state = yield* Ref.get(signed)
     const token = state._tag === "Token" ? state.token : state._tag === "Environment" ? value.gatewayToken : undefined
     // Checked each time, so that revoking a token reaches processes that accepted it before.
     if (token !== undefined && (yield* isAccepted(token))) return
@@ -75,12 +73,6 @@ export const makeAuth = Effect.gen(function* () {
             "`super-pi token create` on the agent's machine"
     )
   })
-
-  const require = Effect.gen(function* () {
-    const value = yield* settings.current
-    yield* requireToken(value)
-    yield* requireModel(value)
-  }).pipe(Effect.withSpan("Auth.require"))
 
   const methods = Effect.map(settings.current, ({ authRequired, providers }) => {
     const ready = providers.map(({ name }) => name).join(", ")
@@ -100,33 +92,48 @@ export const makeAuth = Effect.gen(function* () {
         "The gateway token is not valid: use a token made by `super-pi token create` on the agent's machine"
       )
     }
-    yield* Ref.set(signed, { _tag: "Token", token })
+    return token
   })
 
-  const authenticate = Effect.fn("Auth.authenticate")(function* (
-    methodId: string,
-    token: Redacted.Redacted<string> | undefined
-  ) {
-    if (methodId === gatewayToken.id) {
-      yield* acceptToken(token)
-    } else if (methodId !== providerKey.id) {
-      const known = (yield* methods).map(({ id }) => id).join(", ")
-      return yield* new InvalidInput({ field: "methodId", message: `there is no such method; choose one of: ${known}` })
-    }
-    // A sign-in succeeds only if a session can be opened next (F106).
-    yield* require
+  const connect = Effect.gen(function* () {
+    const signed = yield* Ref.make<Signed>({ _tag: "Environment" })
+
+    const require = Effect.gen(function* () {
+      const value = yield* settings.current
+      yield* requireToken(value, yield* Ref.get(signed))
+      yield* requireModel(value)
+    }).pipe(Effect.withSpan("Auth.require"))
+
+    const authenticate = Effect.fn("Auth.authenticate")(function* (
+      methodId: string,
+      token: Redacted.Redacted<string> | undefined
+    ) {
+      if (methodId === gatewayToken.id) {
+        yield* Ref.set(signed, { _tag: "Token", token: yield* acceptToken(token) })
+      } else if (methodId !== providerKey.id) {
+        const known = (yield* methods).map(({ id }) => id).join(", ")
+        const message = `there is no such method; choose one of: ${known}`
+        return yield* new InvalidInput({ field: "methodId", message })
+      }
+      // A sign-in succeeds only if a session can be opened next (F106).
+      yield* require
+    })
+
+    const logout = Ref.set(signed, { _tag: "Out" })
+
+    return { methods, require, authenticate, logout } satisfies AuthConnection
   })
 
-  const logout = Ref.set(signed, { _tag: "Out" })
-
-  return { methods, require, authenticate, logout } satisfies AuthShape
+  return { connect } satisfies AuthShape
 })
 
 /** Nobody has to sign in and no provider is asked for. */
 export const openAuth: AuthShape = {
-  methods: Effect.succeed([]),
-  require: Effect.void,
-  authenticate: () =>
-    Effect.fail(new InvalidInput({ field: "methodId", message: "there is no way to sign in, and no need to" })),
-  logout: Effect.void
+  connect: Effect.succeed({
+    methods: Effect.succeed([]),
+    require: Effect.void,
+    authenticate: () =>
+      Effect.fail(new InvalidInput({ field: "methodId", message: "there is no way to sign in, and no need to" })),
+    logout: Effect.void
+  })
 }

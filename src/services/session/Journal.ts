@@ -5,6 +5,7 @@ import * as Semaphore from "effect/Semaphore"
 import { type Event, isStored } from "../../domain/Event.ts"
 import type { ExecutionMode } from "../../domain/permission/ExecutionMode.ts"
 import type { SessionId } from "../../domain/Ids.ts"
+import { isBeyond, isSame, type Position } from "../../domain/session/Position.ts"
 import type { Entry } from "../../domain/session/Session.ts"
 import { fold, type SessionState } from "../../domain/session/SessionState.ts"
 import type { Editor } from "../Editor.ts"
@@ -16,17 +17,35 @@ export interface View {
   readonly ceiling: ExecutionMode
 }
 
+/** Tells a view what the log has after one position and not after another; of the whole log, if there is none. */
+export type History<E> = (after: Position | undefined, upTo: Position) => Effect.Effect<void, E>
+
 export interface Journal {
   readonly state: () => SessionState
+  /** How many views there are. */
+  readonly watchers: () => number
   /** Logs what nobody is told. */
   readonly record: (entry: Entry) => Effect.Effect<void>
   /** Tells every view and logs what is kept. `except` knows already. */
   readonly emit: (event: Event, except?: Editor) => Effect.Effect<void>
   /** Tells every view what is true for it. */
   readonly tellEach: (eventsFor: (view: View) => ReadonlyArray<Event>) => Effect.Effect<void>
-  /** Adds a view, for as long as the scope, after telling it `history`, with nothing told in between. */
-  readonly attach: <E>(view: View, history: Effect.Effect<void, E>) => Effect.Effect<void, E, Scope.Scope>
+  /** Adds a view, for as long as the scope, with nothing told between what is told now and what happens next. */
+  readonly attach: (view: View) => Effect.Effect<void, never, Scope.Scope>
+  /**
+   * The same after telling it the log from `after` on. A long history is told at the reader's pace while the session goes
+   * on; only what happened meanwhile is told with everything else waiting. `present` is told last.
+   */
+  readonly attachAfter: <E>(
+    view: View,
+    after: Position | undefined,
+    history: History<E>,
+    present: Effect.Effect<void>
+  ) => Effect.Effect<void, E, Scope.Scope>
 }
+
+/** How often what happened meanwhile is told without holding up the session. */
+const PASSES = 8
 
 export const make = Effect.fnUntraced(function* (
   id: SessionId,
@@ -39,16 +58,16 @@ export const make = Effect.fnUntraced(function* (
   const views = new Map<Editor, View>()
   let state = beginning
 
-  const record = (entry: Entry) =>
+  const record = (entry: Entry): Effect.Effect<Position> =>
     Effect.suspend(() => {
       state = fold(state, entry)
       return log.append(entry)
     })
 
-  const tell = (eventsFor: (view: View) => ReadonlyArray<Event>) =>
+  const tell = (eventsFor: (view: View) => ReadonlyArray<Event>, position?: Position) =>
     Effect.forEach(
       [...views.values()],
-      (view) => Effect.forEach(eventsFor(view), (event) => view.editor.emit(id, event), { discard: true }),
+      (view) => Effect.forEach(eventsFor(view), (event) => view.editor.emit(id, event, position), { discard: true }),
       { discard: true }
     )
 
@@ -58,28 +77,57 @@ export const make = Effect.fnUntraced(function* (
   }
 
   const emit = (event: Event, except?: Editor) => {
-    const told = Effect.suspend(() => {
-      note(event)
-      return tell((view) => (view.editor === except ? [] : [event]))
-    })
+    const eventsFor = (view: View) => (view.editor === except ? [] : [event])
     // What is kept is told as well, whatever interrupts: live and replay must not differ.
-    return inOrder(isStored(event) ? Effect.uninterruptible(Effect.andThen(record(event), told)) : told)
+    if (isStored(event)) {
+      const kept = Effect.flatMap(record(event), (position) => tell(eventsFor, position))
+      return inOrder(Effect.uninterruptible(kept))
+    }
+    return inOrder(
+      Effect.suspend(() => {
+        note(event)
+        return tell(eventsFor)
+      })
+    )
   }
 
   const join = (view: View) =>
-    Effect.acquireRelease(
-      Effect.sync(() => views.set(view.editor, view)),
-      () =>
-        Effect.sync(() => {
-          if (views.get(view.editor) === view) views.delete(view.editor)
-        })
+    Effect.asVoid(
+      Effect.acquireRelease(
+        Effect.sync(() => views.set(view.editor, view)),
+        () =>
+          Effect.sync(() => {
+            if (views.get(view.editor) === view) views.delete(view.editor)
+          })
+      )
     )
+
+  const attachAfter = Effect.fnUntraced(function* <E>(
+    view: View,
+    after: Position | undefined,
+    history: History<E>,
+    present: Effect.Effect<void>
+  ) {
+    // A position that this log does not have yet says nothing of what was told of it.
+    let told = after === undefined || isBeyond(after, log.position()) ? undefined : after
+    const catchUp = Effect.suspend(() => {
+      const position = log.position()
+      if (position === undefined || isSame(position, told)) return Effect.succeed(true)
+      const earlier = told
+      told = position
+      return Effect.as(history(earlier, position), false)
+    })
+    for (let pass = 0; pass < PASSES; pass++) if (yield* catchUp) break
+    yield* inOrder(Effect.andThen(catchUp, Effect.andThen(present, join(view))))
+  })
 
   return {
     state: () => state,
-    record,
+    watchers: () => views.size,
+    record: (entry) => Effect.asVoid(record(entry)),
     emit,
     tellEach: (eventsFor) => inOrder(Effect.suspend(() => tell(eventsFor))),
-    attach: (view, history) => inOrder(Effect.asVoid(Effect.andThen(history, join(view))))
+    attach: (view) => inOrder(join(view)),
+    attachAfter
   }
 })

@@ -2,7 +2,9 @@
 import * as Cause from "effect/Cause"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
+import type * as Duration from "effect/Duration"
 import type * as Exit from "effect/Exit"
+import * as FiberHandle from "effect/FiberHandle"
 import type * as Scope from "effect/Scope"
 import type { ConfigOption } from "../../domain/session/Config.ts"
 import type { Content } from "../../domain/Content.ts"
@@ -20,6 +22,7 @@ import type { LogWriter } from "../store/LogWriter.ts"
 import type { TurnSession, TurnShape } from "../Turn.ts"
 import * as Journal from "./Journal.ts"
 import * as PromptQueue from "./PromptQueue.ts"
+import * as Questions from "./Questions.ts"
 import type { Servers } from "./Servers.ts"
 import { choose, type Configured, effortFor, optionsOf } from "./SessionOptions.ts"
 
@@ -39,7 +42,12 @@ export interface LiveSession {
   readonly useDirectories: (folders: ReadonlyArray<string>) => void
   /** Kept for the next prompt, so that it is seen where the user looks. */
   readonly warn: (notice: Notice) => void
+  /** How many views there are. */
+  readonly watchers: () => number
   readonly attach: Journal.Journal["attach"]
+  readonly attachAfter: Journal.Journal["attachAfter"]
+  /** Cancels what runs and what waits if nobody comes to watch for so long. */
+  readonly endUnwatched: (grace: Duration.Duration) => Effect.Effect<void>
   readonly snapshot: (view: View) => Effect.Effect<SessionSnapshot>
   readonly prompt: (view: View, content: ReadonlyArray<Content>) => Effect.Effect<Outcome, Busy | StoreFailed>
   readonly cancel: Effect.Effect<void>
@@ -75,6 +83,8 @@ export const make = Effect.fnUntraced(function* (
   const { cwd, harness, id, log, messageId, models, servers } = input
   const journal = yield* Journal.make(id, log, input.state)
   const prompts = yield* PromptQueue.make
+  const questions = Questions.make()
+  const unwatched = yield* FiberHandle.make<void>()
   const { emit, record, state } = journal
   /** By title, so that a session that is opened many times before its next prompt has each of them once. */
   const warnings = new Map<string, Notice>()
@@ -136,6 +146,7 @@ export const make = Effect.fnUntraced(function* (
 
   const run = Effect.fnUntraced(function* (view: View, content: ReadonlyArray<Content>) {
     yield* record({ _tag: "TurnStarted" })
+    yield* emit({ _tag: "ActivityChanged", state: "working" }, view.editor)
     yield* emit({ _tag: "UserMessage", messageId: yield* messageId, content }, view.editor)
     const session: TurnSession = {
       workspace: { sessionId: id, cwd, roots: [cwd, ...directories], editor: view.editor, scratch: input.scratch },
@@ -152,7 +163,7 @@ export const make = Effect.fnUntraced(function* (
       log: record,
       settle: (why) => Effect.suspend(() => settle(why)),
       keep: log.flush,
-      ask: harness.unattended ? undefined : view.editor.ask
+      ask: harness.unattended ? undefined : questions.ask
     }
     return yield* input.turn.run(session, content)
   })
@@ -168,18 +179,22 @@ export const make = Effect.fnUntraced(function* (
   })
 
   /** Title, time and end go out and to disk before the prompt is answered. */
-  const finish = Effect.fnUntraced(function* (content: ReadonlyArray<Content>, exit: Exit.Exit<Outcome>) {
+  const finish = Effect.fnUntraced(function* (view: View, content: ReadonlyArray<Content>, exit: Exit.Exit<Outcome>) {
     const outcome = yield* outcomeOf(exit)
     const updatedAt = DateTime.formatIso(yield* DateTime.now)
     const title = state().title === undefined ? { title: titleOf(content) } : {}
     yield* emit({ _tag: "InfoUpdated", ...title, updatedAt })
     yield* record({ _tag: "TurnEnded", outcome })
+    yield* emit({ _tag: "ActivityChanged", state: "idle", outcome }, view.editor)
     // A cancel is confirmed whatever else went wrong (CAN-01).
     yield* outcome.stopReason === "cancelled"
       ? Effect.catch(log.flush, ({ message }) => Effect.logWarning(message))
       : log.flush
     return outcome
   })
+
+  /** Whoever watches is asked, and ends the wait for somebody to watch. */
+  const joined = (view: View) => Effect.andThen(FiberHandle.clear(unwatched), questions.attach(view))
 
   return {
     id,
@@ -195,16 +210,29 @@ export const make = Effect.fnUntraced(function* (
     warn: (notice) => {
       warnings.set(notice.title, notice)
     },
-    attach: journal.attach,
+    watchers: journal.watchers,
+    attach: (view) => Effect.andThen(journal.attach(view), joined(view)),
+    attachAfter: (view, after, history, present) =>
+      Effect.andThen(journal.attachAfter(view, after, history, present), joined(view)),
+    endUnwatched: (grace) =>
+      Effect.suspend(() =>
+        journal.watchers() > 0 || !prompts.isBusy()
+          ? Effect.void
+          : Effect.asVoid(FiberHandle.run(unwatched, Effect.andThen(Effect.sleep(grace), prompts.cancelAll)))
+      ),
     snapshot: (view) =>
       Effect.map(optionsFor, (options) => ({
         sessionId: id,
         mode: modeFor(view),
         modes: offered(ceilingFor(view)),
-        options: options(view)
+        options: options(view),
+        working: prompts.isBusy()
       })),
     prompt: (view, content) =>
-      Effect.andThen(log.kept, prompts.prompt({ run: run(view, content), finish: (exit) => finish(content, exit) })),
+      Effect.andThen(
+        log.kept,
+        prompts.prompt({ run: run(view, content), finish: (exit) => finish(view, content, exit) })
+      ),
     cancel: prompts.cancel,
     setOption: Effect.fnUntraced(function* (view, option, value) {
       const options = yield* optionsFor

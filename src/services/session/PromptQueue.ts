@@ -20,6 +20,10 @@ export interface PromptQueue {
   readonly prompt: (work: Work) => Effect.Effect<Outcome, Busy | StoreFailed>
   /** Cancels what runs. Does not wait for its end. */
   readonly cancel: Effect.Effect<void>
+  /** Cancels what runs and what waits. Does not wait for their end. */
+  readonly cancelAll: Effect.Effect<void>
+  /** Whether one runs or waits. */
+  readonly isBusy: () => boolean
   /** Refuses further prompts, cancels what runs and what waits, and returns when each has its outcome. */
   readonly stop: Effect.Effect<void>
 }
@@ -35,11 +39,13 @@ export const make: Effect.Effect<PromptQueue, never, Scope.Scope> = Effect.gen(f
   const running = yield* FiberHandle.make<Outcome>()
   let open = 0
   let stopped = false
+  /** Rises with each cancel of all: what was asked for before it does not begin. */
+  let round = 0
 
-  const run = ({ finish, run }: Work) =>
+  const run = ({ finish, run }: Work, asked: number) =>
     Effect.uninterruptibleMask((restore) =>
       Effect.gen(function* () {
-        if (stopped) return cancelled
+        if (stopped || asked !== round) return cancelled
         const fiber = yield* FiberHandle.run(running, run)
         yield* Effect.exit(restore(Fiber.await(fiber)))
         // Still at work only if the request was interrupted.
@@ -63,13 +69,18 @@ export const make: Effect.Effect<PromptQueue, never, Scope.Scope> = Effect.gen(f
         }
         open += 1
         return Effect.ensuring(
-          turns.withPermits(1)(run(work)),
+          turns.withPermits(1)(run(work, round)),
           Effect.sync(() => {
             open -= 1
           })
         )
       }),
     cancel,
+    cancelAll: Effect.suspend(() => {
+      round += 1
+      return cancel
+    }),
+    isBusy: () => open > 0,
     stop: Effect.suspend(() => {
       stopped = true
       return Effect.andThen(cancel, turns.withPermits(1)(Effect.void))

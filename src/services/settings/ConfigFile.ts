@@ -4,7 +4,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { ExecutionMode } from "../../domain/permission/ExecutionMode.ts"
 import { parseRule } from "../../domain/permission/PermissionRule.ts"
-import type { FsDelegation, PermissionSettings } from "../Settings.ts"
+import type { FsDelegation, PermissionSettings, RelaySettings } from "../Settings.ts"
 import { type Complain, configKey, type ListItem, readItem, rootSection, type Section } from "./ConfigKey.ts"
 import type { FileProvider, FileSettings } from "./FileSettings.ts"
 import { readProvider } from "./ProviderSection.ts"
@@ -13,7 +13,7 @@ import { describeTomlProblem } from "./TomlProblem.ts"
 /** More would be noise on stderr. */
 const mostWarnings = 50
 
-const sectionNames = ["models", "providers", "acp", "permission", "remote", "auth"]
+const sectionNames = ["models", "providers", "acp", "permission", "remote", "relay", "auth"]
 const ruleLists = ["allow", "ask", "deny"]
 
 /** Model ids are `provider/model`, and `scripted/…` is taken. */
@@ -40,6 +40,34 @@ const ceilingKey = configKey(
   oneOf(ExecutionMode.literals),
   'the ceiling is "ask" until this is corrected'
 )
+
+const graceKey = configKey(Schema.Natural, "a whole number of seconds", "turns go on until they end")
+const relayUrlKey = configKey(
+  Schema.String.check(Schema.isPattern(/^wss?:\/\/[^\s/]+/)),
+  'the address of a relay, such as "wss://relay.example.org/agent"',
+  "there is no relay until this is corrected"
+)
+const relayTokenKey = configKey(
+  Schema.RedactedFromValue(Schema.NonEmptyString),
+  "the token of the relay in double quotes",
+  "it is ignored"
+)
+const relayOriginKey = configKey(
+  Schema.String.check(Schema.isPattern(/^https?:\/\/[^\s/]+$/)),
+  'an origin, such as "https://example.org"',
+  "it is ignored"
+)
+
+const readRelay = (section: Section): RelaySettings => {
+  const url = section.read("url", relayUrlKey)
+  const token = section.read("token", relayTokenKey)
+  const origin = section.read("origin", relayOriginKey)
+  return {
+    ...(url === undefined ? {} : { url }),
+    ...(token === undefined ? {} : { token }),
+    ...(origin === undefined ? {} : { origin })
+  }
+}
 
 const readRule = (item: ListItem, complain: Complain): ReadonlyArray<string> => {
   const text = readItem(item, ruleKey, complain)
@@ -102,6 +130,8 @@ const readSections = (
     fsDelegation: root.section("acp").read("fs_delegation", fsDelegationKey),
     remoteCeiling:
       remote.read("execution_mode_ceiling", ceilingKey) ?? (remote.has("execution_mode_ceiling") ? "ask" : undefined),
+    remoteGrace: remote.read("grace_seconds", graceKey),
+    relay: readRelay(root.section("relay")),
     authRequired: auth.read("required", requiredKey) ?? auth.has("required")
   }
 }

@@ -2,7 +2,7 @@
 import type * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import type { ProviderKind } from "../Settings.ts"
+import type { ProviderKind, RelaySettings } from "../Settings.ts"
 import { baseUrlExpected, parseBaseUrl } from "./BaseUrl.ts"
 
 export interface ProviderVariables {
@@ -33,6 +33,7 @@ export interface Environment {
   /** Providers whose address cannot be used. */
   readonly brokenProviders: ReadonlyArray<string>
   readonly gatewayToken: Redacted.Redacted<string> | undefined
+  readonly relay: RelaySettings
   readonly warnings: ReadonlyArray<string>
 }
 
@@ -54,6 +55,17 @@ export const readSecret = (
 ): Effect.Effect<Redacted.Redacted<string> | undefined> =>
   Effect.map(readVariable(provider, name), (value) => (value === undefined ? undefined : Redacted.make(value)))
 
+const readRelay = Effect.fnUntraced(function* (provider: ConfigProvider.ConfigProvider) {
+  const url = yield* readVariable(provider, "SUPERCHARGE_WS_URL")
+  const token = yield* readSecret(provider, "SUPERCHARGE_RELAY_TOKEN")
+  const origin = yield* readVariable(provider, "SUPERCHARGE_WS_ORIGIN")
+  return {
+    ...(url === undefined ? {} : { url }),
+    ...(token === undefined ? {} : { token }),
+    ...(origin === undefined ? {} : { origin })
+  } satisfies RelaySettings
+})
+
 export const readEnvironment = Effect.fnUntraced(function* (provider: ConfigProvider.ConfigProvider) {
   const providers: Array<EnvironmentProvider> = []
   const brokenProviders: Array<string> = []
@@ -72,5 +84,6 @@ export const readEnvironment = Effect.fnUntraced(function* (provider: ConfigProv
     providers.push({ name: variables.name, kind: variables.kind, variable: variables.apiKey, apiKey, baseUrl })
   }
   const gatewayToken = yield* readSecret(provider, "SUPER_PI_GATEWAY_TOKEN")
-  return { providers, brokenProviders, gatewayToken, warnings } satisfies Environment
+  const relay = yield* readRelay(provider)
+  return { providers, brokenProviders, gatewayToken, relay, warnings } satisfies Environment
 })

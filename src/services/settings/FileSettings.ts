@@ -1,7 +1,7 @@
 /** What `config.toml` says, before environment and flags are laid over it. */
 import type * as Redacted from "effect/Redacted"
 import type { ExecutionMode } from "../../domain/permission/ExecutionMode.ts"
-import type { FsDelegation, ModelSettings, PermissionSettings, ProviderKind } from "../Settings.ts"
+import type { FsDelegation, ModelSettings, PermissionSettings, ProviderKind, RelaySettings } from "../Settings.ts"
 
 export interface FileProvider {
   readonly name: string
@@ -24,6 +24,9 @@ export interface FileSettings {
   readonly fsDelegation: FsDelegation | undefined
   readonly permission: PermissionSettings
   readonly remoteCeiling: ExecutionMode | undefined
+  /** Seconds. */
+  readonly remoteGrace: number | undefined
+  readonly relay: RelaySettings
   readonly authRequired: boolean
   readonly warnings: ReadonlyArray<string>
   /** Those of the warnings that tell of deny and ask rules that do not hold. */
@@ -38,6 +41,8 @@ export const emptyFile: FileSettings = {
   fsDelegation: undefined,
   permission: { allow: [], ask: [], deny: [] },
   remoteCeiling: undefined,
+  remoteGrace: undefined,
+  relay: {},
   authRequired: false,
   warnings: [],
   lostRules: []

@@ -1,4 +1,5 @@
 /** Lays environment and flags over the file: the later one wins. */
+import * as Duration from "effect/Duration"
 import type * as Redacted from "effect/Redacted"
 import type { Flags, ProviderSettings, SettingsValue } from "../Settings.ts"
 import { type Environment, providerVariables } from "./Environment.ts"
@@ -10,6 +11,7 @@ export const defaultSettings: SettingsValue = {
   fsDelegation: "unsaved_only",
   permission: { allow: [], ask: [], deny: [] },
   remoteCeiling: "accept-edits",
+  relay: {},
   authRequired: false,
   alwaysApprove: false,
   warnings: [],
@@ -91,6 +93,8 @@ export const mergeSettings = (sources: Sources): SettingsValue => {
     permission: file.permission,
     // The flag speaks for whoever starts the process, but a ceiling that was written down holds for everyone.
     remoteCeiling: file.remoteCeiling ?? (flags.alwaysApprove ? "always-approve" : defaultSettings.remoteCeiling),
+    ...(file.remoteGrace === undefined ? {} : { remoteGrace: Duration.seconds(file.remoteGrace) }),
+    relay: { ...file.relay, ...environment.relay },
     authRequired: file.authRequired,
     ...(gatewayToken === undefined ? {} : { gatewayToken }),
     alwaysApprove: flags.alwaysApprove,

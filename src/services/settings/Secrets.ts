@@ -2,7 +2,7 @@
 import * as Redacted from "effect/Redacted"
 import type { SettingsValue } from "../Settings.ts"
 
-export const secretsOf = ({ gatewayToken, providers }: SettingsValue): ReadonlyArray<string> =>
-  [gatewayToken, ...providers.map(({ apiKey }) => apiKey)].flatMap((secret) =>
+export const secretsOf = ({ gatewayToken, providers, relay }: SettingsValue): ReadonlyArray<string> =>
+  [gatewayToken, relay.token, ...providers.map(({ apiKey }) => apiKey)].flatMap((secret) =>
     secret === undefined ? [] : [Redacted.value(secret)]
   )

@@ -8,7 +8,7 @@ const excerptAfter = 20
 const knownWords = new Set(
   (
     "models default providers kind base_url api_key api_key_env id context_window image efforts acp fs_delegation " +
-    "permission allow ask deny remote execution_mode_ceiling auth required true false"
+    "permission allow ask deny remote execution_mode_ceiling grace_seconds relay url token origin auth required true false"
   ).split(" ")
 )
 

@@ -7,6 +7,7 @@ import type { SqlClient } from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Stream from "effect/Stream"
 import type { SessionId } from "../../domain/Ids.ts"
+import type { NumberedEntry } from "../../domain/session/Position.ts"
 import { Entry } from "../../domain/session/Session.ts"
 
 /** Entries, and bytes of them, that are held at once; a single entry may be larger. */
@@ -32,11 +33,11 @@ const lastThatFits = (sizes: ReadonlyArray<Size>): number | undefined => {
   return last
 }
 
-/** The entries of a session from the first to the last, also those appended while it reads. */
-export const read = (sql: SqlClient, id: SessionId): Stream.Stream<Entry, SqlError> => {
+/** The entries of a session from a number to the last, also those appended while it reads. */
+export const read = (sql: SqlClient, id: SessionId, first: number): Stream.Stream<NumberedEntry, SqlError> => {
   const page = Effect.fnUntraced(function* (
     from: number
-  ): Effect.fn.Return<readonly [ReadonlyArray<Entry>, Option.Option<number>], SqlError> {
+  ): Effect.fn.Return<readonly [ReadonlyArray<NumberedEntry>, Option.Option<number>], SqlError> {
     const last = lastThatFits(
       yield* sql<Size>`SELECT seq, OCTET_LENGTH(json) AS bytes FROM entries
         WHERE session_id = ${id} AND seq >= ${from} ORDER BY seq LIMIT ${MAX_ENTRIES}`
@@ -44,13 +45,13 @@ export const read = (sql: SqlClient, id: SessionId): Stream.Stream<Entry, SqlErr
     if (last === undefined) return [[], Option.none()]
     const rows = yield* sql<{ seq: number; json: string }>`SELECT seq, json FROM entries
       WHERE session_id = ${id} AND seq BETWEEN ${from} AND ${last} ORDER BY seq`
-    const entries: Array<Entry> = []
+    const entries: Array<NumberedEntry> = []
     for (const { seq, json } of rows) {
       const decoded = decodeEntry(json)
-      if (Result.isSuccess(decoded)) entries.push(decoded.success)
+      if (Result.isSuccess(decoded)) entries.push({ seq, entry: decoded.success })
       else yield* Effect.logWarning(`Entry ${seq} of session ${id} cannot be read and is left out`)
     }
     return [entries, Option.some(last + 1)]
   })
-  return Stream.paginate(0, page)
+  return Stream.paginate(first, page)
 }

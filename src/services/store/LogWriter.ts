@@ -8,6 +8,7 @@ import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import { isDelta, merge } from "../../domain/session/Delta.ts"
 import { StoreFailed } from "../../domain/Failure.ts"
+import { type Position, positionOf } from "../../domain/session/Position.ts"
 import type { Entry, SessionRecord } from "../../domain/session/Session.ts"
 import type { SessionStoreShape } from "../SessionStore.ts"
 
@@ -17,8 +18,13 @@ export type Origin =
   | { readonly _tag: "Stored"; readonly nextSeq: number }
 
 export interface LogWriter {
-  /** Takes the entry without waiting for the disk. After a failure that cannot heal, entries are dropped. */
-  readonly append: (entry: Entry) => Effect.Effect<void>
+  /**
+   * Takes the entry without waiting for the disk, and says where the log is then. After a failure that cannot heal,
+   * entries are dropped.
+   */
+  readonly append: (entry: Entry) => Effect.Effect<Position>
+  /** Where the log is, with what waits to be stored; undefined while there is nothing since it was opened. */
+  readonly position: () => Position | undefined
   /** Returns when everything appended before is stored; fails if it is not, and tries again at the next call. */
   readonly flush: Effect.Effect<void, StoreFailed>
   /** Whether the store knows the session. */
@@ -66,6 +72,13 @@ export const open = Effect.fnUntraced(function* (
   let waiting: Array<Entry> = origin._tag === "New" ? [...origin.entries] : []
   let stored = origin._tag === "Stored"
   let nextSeq = origin._tag === "Stored" ? origin.nextSeq : 0
+  /** Entries that are being stored at this moment. */
+  let underway = 0
+  // A stored entry is whole, whatever its length: nothing joins it any more.
+  let position: Position | undefined =
+    nextSeq + waiting.length === 0
+      ? undefined
+      : { seq: nextSeq + waiting.length - 1, length: stored ? Number.MAX_SAFE_INTEGER : 0 }
   let lastFailure: StoreFailed | undefined
   let warned = false
   /** Set for good: a log with a hole would be worse than a log that ends. */
@@ -77,20 +90,23 @@ export const open = Effect.fnUntraced(function* (
     return failure
   }
 
-  const take = (entry: Entry): void => {
+  const take = (entry: Entry): Position => {
     const last = waiting.at(-1)
     const joined = last === undefined ? undefined : join(last, entry)
     if (joined === undefined) waiting.push(entry)
     else waiting[waiting.length - 1] = joined
+    position = positionOf({ seq: nextSeq + underway + waiting.length - 1, entry: joined ?? entry })
+    return position
   }
 
-  const append = (entry: Entry): Effect.Effect<void> =>
+  const append = (entry: Entry): Effect.Effect<Position> =>
     Effect.sync(() => {
-      if (broken !== undefined) return
-      take(entry)
+      if (broken !== undefined) return position ?? { seq: nextSeq, length: 0 }
+      const taken = take(entry)
       if (lastFailure !== undefined && waiting.length > MAX_WAITING) giveUp(overflow(lastFailure))
       dirty.openUnsafe()
       if (!isDelta(entry)) urgent.openUnsafe()
+      return taken
     })
 
   const toStore = (entries: ReadonlyArray<Entry>) =>
@@ -103,6 +119,7 @@ export const open = Effect.fnUntraced(function* (
     const entries = waiting
     if (entries.length === 0 || (!stored && !entries.some(({ _tag }) => _tag === "UserMessage"))) return
     waiting = []
+    underway = entries.length
     yield* toStore(entries).pipe(
       Effect.catchTag("SessionNotFound", ({ message }) =>
         Effect.fail(new StoreFailed({ reason: "conflict", message }))
@@ -111,6 +128,7 @@ export const open = Effect.fnUntraced(function* (
       Effect.tapError((failure) =>
         Effect.sync(() => {
           lastFailure = failure
+          underway = 0
           if (failure.reason === "conflict") giveUp(failure)
           else if (broken === undefined) waiting = [...entries, ...waiting]
         })
@@ -119,6 +137,7 @@ export const open = Effect.fnUntraced(function* (
     lastFailure = undefined
     warned = false
     stored = true
+    underway = 0
     nextSeq += entries.length
   })
 
@@ -146,5 +165,5 @@ export const open = Effect.fnUntraced(function* (
 
   const kept = Effect.suspend(() => (broken === undefined ? Effect.void : Effect.fail(broken)))
 
-  return { append, flush, isStored: () => stored, kept }
+  return { append, position: () => position, flush, isStored: () => stored, kept }
 })

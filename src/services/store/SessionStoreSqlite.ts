@@ -28,6 +28,7 @@ const deferred = (opened: Effect.Effect<SessionStoreShape, StoreFailed>): Sessio
   append: (id, seq, entries) => Effect.flatMap(opened, (store) => store.append(id, seq, entries)),
   record: (id) => Effect.flatMap(opened, (store) => store.record(id)),
   entries: (id) => Stream.unwrap(Effect.map(opened, (store) => store.entries(id))),
+  entriesFrom: (id, seq) => Stream.unwrap(Effect.map(opened, (store) => store.entriesFrom(id, seq))),
   nextSeq: (id) => Effect.flatMap(opened, (store) => store.nextSeq(id)),
   list: (filter) => Effect.flatMap(opened, (store) => store.list(filter)),
   remove: (id) => Effect.flatMap(opened, (store) => store.remove(id)),

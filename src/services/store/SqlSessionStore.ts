@@ -134,10 +134,12 @@ export const make = (sql: SqlClient, failed: (error: SqlError) => StoreFailed): 
     Effect.catchTag("SqlError", explain)
   )
 
-  const entries = (id: SessionId) =>
-    Stream.unwrap(Effect.as(find(id), LogReader.read(sql, id))).pipe(
+  const entriesFrom = (id: SessionId, seq: number) =>
+    Stream.unwrap(Effect.as(find(id), LogReader.read(sql, id, seq))).pipe(
       Stream.catchTag("SqlError", (error) => Stream.fail(failed(error)))
     )
+
+  const entries = (id: SessionId) => Stream.map(entriesFrom(id, 0), ({ entry }) => entry)
 
   const conditions = Effect.fnUntraced(function* (filter: SessionFilter) {
     const clauses: Array<Fragment> = []
@@ -189,5 +191,5 @@ export const make = (sql: SqlClient, failed: (error: SqlError) => StoreFailed): 
     )
   })
 
-  return { create, append, record, entries, nextSeq, list, remove, fork }
+  return { create, append, record, entries, entriesFrom, nextSeq, list, remove, fork }
 }

@@ -3,9 +3,19 @@ import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { type ExecutionMode, lower, offered } from "../../domain/permission/ExecutionMode.ts"
+import type { ActivityChanged } from "../../domain/Event.ts"
+import type { SessionId } from "../../domain/Ids.ts"
+import { format as formatPosition, parse as parsePosition, type Position } from "../../domain/session/Position.ts"
 import { defaultHarness, type Harness } from "../../domain/Harness.ts"
 import type { Outcome } from "../../domain/Turn.ts"
-import { AuthenticateMeta, ForkSession, PermissionMeta, SessionMeta } from "../../domain/wire/Extensions.ts"
+import {
+  Activity,
+  AuthenticateMeta,
+  ForkSession,
+  LoadMeta,
+  PermissionMeta,
+  SessionMeta
+} from "../../domain/wire/Extensions.ts"
 import type { SessionWishes } from "../../services/Agent.ts"
 import type { FieldNames } from "./WireFailure.ts"
 
@@ -18,6 +28,7 @@ const reader = <A extends object>(schema: Schema.ConstraintDecoder<A>) => {
 }
 
 const readSession = reader(SessionMeta)
+const readLoad = reader(LoadMeta)
 const readAuthenticate = reader(AuthenticateMeta)
 const readPermission = reader(PermissionMeta)
 
@@ -32,6 +43,28 @@ export const wishesOf = (meta: Meta): SessionWishes => {
   }
 }
 
+/** How far the client was told before. */
+export const afterOf = (meta: Meta): Position | undefined => {
+  const written = readLoad(meta).superPi?.after
+  return written === undefined ? undefined : Option.getOrUndefined(parsePosition(written))
+}
+
+/** How far an update tells the log. */
+export const positionMeta = (position: Position | undefined) =>
+  position === undefined ? {} : { _meta: { superPi: { entry: formatPosition(position) } } }
+
+/** Whether a turn runs, of a session that was opened in the middle of it. */
+export const workingMeta = (working: boolean) => (working ? { _meta: { superPi: { working } } } : {})
+
+export const activityOf = (
+  sessionId: SessionId,
+  { outcome, state }: ActivityChanged
+): typeof Activity.payloadSchema.Encoded => ({
+  sessionId,
+  state,
+  ...(outcome === undefined ? {} : { stopReason: outcome.stopReason })
+})
+
 /** Where a request has its wishes. */
 export const wishFields: FieldNames = { harness: "_meta.harness", model: "_meta.modelId", mode: "_meta.yoloMode" }
 
@@ -40,8 +73,9 @@ export const tokenOf = (meta: Meta): Redacted.Redacted<string> | undefined => re
 /** What the user wants instead of what was asked. */
 export const followUpOf = (meta: Meta): string | undefined => readPermission(meta).followup_message
 
-/** Methods of our own. */
+/** Methods of our own that a client may call, and notifications of our own that it may get. */
 export const methods: ReadonlyArray<string> = [ForkSession._tag]
+export const notifications: ReadonlyArray<string> = [Activity._tag]
 
 /** A harness for `initialize`; `modes` are those that it offers under the ceiling of the transport. */
 export const describeHarness = (harness: Harness, ceiling: ExecutionMode) => ({

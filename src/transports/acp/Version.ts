@@ -8,10 +8,9 @@ import type * as RpcGroup from "effect/rpc/RpcGroup"
 import type * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import type { EditorCapabilities } from "../../domain/Capability.ts"
-import type { ExecutionMode } from "../../domain/permission/ExecutionMode.ts"
 import type { Failure } from "../../domain/Failure.ts"
 import type { WireError } from "../../domain/wire/ErrorCode.ts"
-import type { AgentConnection, AgentDescription, AgentShape } from "../../services/Agent.ts"
+import type { AgentConnection, AgentDescription, AgentShape, ConnectOptions } from "../../services/Agent.ts"
 import type { Editor } from "../../services/Editor.ts"
 import type { PeerShape } from "../Peer.ts"
 import type { IncomingRequest, NotificationRoute, RequestRoute, Routes } from "../Routes.ts"
@@ -19,7 +18,7 @@ import { decodeParams } from "./Params.ts"
 import { type FieldNames, toWireError } from "./WireFailure.ts"
 
 /** How an adapter reaches the client. */
-export type Client = Pick<PeerShape, "request" | "notify">
+export type Client = Pick<PeerShape, "request" | "notify" | "caughtUp" | "isClosed">
 
 /** Who is joined: one client, the agent, and what the transport allows. `agentName` and `agentVersion` are shown to people. */
 export interface Parties {
@@ -28,7 +27,7 @@ export interface Parties {
   /** Absent: `Super-Pi`. */
   readonly agentName?: string
   readonly agentVersion: string
-  readonly ceiling: ExecutionMode
+  readonly options: ConnectOptions
 }
 
 export interface Opened {
@@ -121,7 +120,7 @@ export const make = <Params, Result>(options: VersionOptions<Params, Result>): V
     open: Effect.fnUntraced(function* (params, parties) {
       const capabilities = options.capabilities(yield* decode(params))
       const editor = options.editor(parties.client, capabilities)
-      const connection = yield* parties.agent.connect(editor, { ceiling: parties.ceiling })
+      const connection = yield* parties.agent.connect(editor, parties.options)
       const description = yield* connection.describe
       return {
         result: options.describe(description, capabilities, parties),

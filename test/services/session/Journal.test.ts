@@ -6,6 +6,8 @@ import * as Fiber from "effect/Fiber"
 import * as Scope from "effect/Scope"
 import type { Event } from "../../../src/domain/Event.ts"
 import { MessageId, SessionId, ToolCallId } from "../../../src/domain/Ids.ts"
+import { isDelta } from "../../../src/domain/session/Delta.ts"
+import { positionOf } from "../../../src/domain/session/Position.ts"
 import type { Entry } from "../../../src/domain/session/Session.ts"
 import { closing, empty } from "../../../src/domain/session/SessionState.ts"
 import * as Journal from "../../../src/services/session/Journal.ts"
@@ -14,10 +16,16 @@ import { makeEditor } from "../../support/editor.ts"
 const id = SessionId.make("s")
 const delta = (text: string): Event => ({ _tag: "TextDelta", messageId: MessageId.make("m"), text })
 
+const commands: Event = { _tag: "CommandsChanged", commands: [] }
+
 const make = Effect.gen(function* () {
   const entries: Array<Entry> = []
   const log = {
-    append: (entry: Entry) => Effect.sync(() => void entries.push(entry)),
+    append: (entry: Entry) => Effect.sync(() => positionOf({ seq: entries.push(entry) - 1, entry })),
+    position: () => {
+      const entry = entries.at(-1)
+      return entry === undefined ? undefined : positionOf({ seq: entries.length - 1, entry })
+    },
     flush: Effect.void,
     isStored: () => true,
     kept: Effect.void
@@ -34,7 +42,7 @@ describe("Journal", () => {
     Effect.gen(function* () {
       const { attach, emit, entries } = yield* make
       const { told, view: one } = view()
-      yield* attach(one, Effect.void)
+      yield* attach(one)
       yield* emit(delta("a"))
       yield* emit({ _tag: "Notice", severity: "info", title: "Look" })
       assert.deepStrictEqual(told(id), ["text a", "notice Look"])
@@ -42,18 +50,58 @@ describe("Journal", () => {
     })
   )
 
-  it.effect("tells nothing between the history of a new view and what comes then", () =>
+  it.effect(
+    "tells nothing between the history of a new view and what comes then, and never holds up the others for it",
+    () =>
+      Effect.gen(function* () {
+        const { attachAfter, emit, entries } = yield* make
+        const { editor, told, view: one } = view()
+        yield* emit(delta("one "))
+        const telling = yield* Deferred.make<void>()
+        const read = yield* Deferred.make<void>()
+        const passes: Array<unknown> = []
+        const history: Journal.History<never> = (after, upTo) =>
+          Effect.gen(function* () {
+            passes.push([after?.seq, upTo.seq])
+            const known = entries.slice(after === undefined ? 0 : after.seq + 1, upTo.seq + 1)
+            for (const entry of known) if (isDelta(entry)) yield* editor.emit(id, entry)
+            yield* Deferred.succeed(telling, undefined)
+            yield* Deferred.await(read)
+          })
+        const attaching = yield* fork(attachAfter(one, undefined, history, editor.emit(id, commands)))
+        yield* Deferred.await(telling)
+        yield* emit(delta("two "))
+        yield* Deferred.succeed(read, undefined)
+        yield* Fiber.join(attaching)
+        yield* emit(delta("three"))
+        assert.deepStrictEqual(told(id), ["text one two ", "CommandsChanged", "text three"])
+        assert.deepStrictEqual(passes, [
+          [undefined, 0],
+          [0, 1]
+        ])
+      })
+  )
+
+  it.effect("tells a view that comes back what it missed, and everything to one whose position the log never had", () =>
     Effect.gen(function* () {
-      const { attach, emit } = yield* make
-      const { editor, told, view: one } = view()
-      const telling = yield* Deferred.make<void>()
-      const attaching = yield* fork(
-        attach(one, Effect.andThen(editor.emit(id, delta("then ")), Deferred.await(telling)))
-      )
-      const emitting = yield* fork(emit(delta("now")))
-      yield* Deferred.succeed(telling, undefined)
-      yield* Fiber.joinAll([attaching, emitting])
-      assert.deepStrictEqual(told(id), ["text then now"])
+      const { attachAfter, emit } = yield* make
+      yield* emit(delta("one"))
+      yield* emit(delta("two"))
+      const passes: Array<unknown> = []
+      const history: Journal.History<never> = (after, upTo) => Effect.sync(() => passes.push([after?.seq, upTo.seq]))
+      for (const after of [
+        { seq: 0, length: 3 },
+        { seq: 1, length: 3 },
+        { seq: 1, length: 4 },
+        { seq: 9, length: 0 }
+      ]) {
+        yield* attachAfter(view().view, after, history, Effect.void)
+      }
+      assert.deepStrictEqual(passes, [
+        [0, 1],
+        [undefined, 1],
+        [undefined, 1]
+      ])
     })
   )
 
@@ -67,8 +115,8 @@ describe("Journal", () => {
         editor: { ...editor, emit: (of, event) => Effect.andThen(Deferred.await(reading), editor.emit(of, event)) }
       })
       const two = view()
-      yield* attach(one.view, Effect.void)
-      yield* attach(two.view, Effect.void)
+      yield* attach(one.view)
+      yield* attach(two.view)
       const first = yield* fork(emit(delta("a")))
       const second = yield* fork(emit(delta("b")))
       const notice = yield* fork(emit({ _tag: "Notice", severity: "info", title: "Look" }))
@@ -87,14 +135,14 @@ describe("Journal", () => {
       const { attach, emit } = yield* make
       const fake = makeEditor()
       const old = yield* Scope.make()
-      yield* Scope.provide(attach({ editor: fake.editor, ceiling: "ask" }, Effect.void), old)
-      yield* attach({ editor: fake.editor, ceiling: "ask" }, Effect.void)
+      yield* Scope.provide(attach({ editor: fake.editor, ceiling: "ask" }), old)
+      yield* attach({ editor: fake.editor, ceiling: "ask" })
       yield* emit(delta("a"))
       yield* Scope.close(old, Exit.void)
       yield* emit(delta("b"))
       assert.deepStrictEqual(fake.told(id), ["text ab"])
       const own = yield* Scope.make()
-      yield* Scope.provide(attach({ editor: fake.editor, ceiling: "ask" }, Effect.void), own)
+      yield* Scope.provide(attach({ editor: fake.editor, ceiling: "ask" }), own)
       yield* Scope.close(own, Exit.void)
       yield* emit(delta("c"))
       assert.deepStrictEqual(fake.told(id), ["text ab"])

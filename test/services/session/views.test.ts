@@ -29,7 +29,14 @@ describe("several connections", () => {
       const from = one.told(id).length
       yield* two.prompt(id, [text("Two")])
       assert.deepStrictEqual(two.told(id), ["text Fine: Two", "UsageUpdated", "InfoUpdated"])
-      assert.deepStrictEqual(one.told(id).slice(from), ["UserMessage", "text Fine: Two", "UsageUpdated", "InfoUpdated"])
+      assert.deepStrictEqual(one.told(id).slice(from), [
+        "ActivityChanged",
+        "UserMessage",
+        "text Fine: Two",
+        "UsageUpdated",
+        "InfoUpdated",
+        "ActivityChanged"
+      ])
       // Each is told the mode as its own transport allows it.
       yield* one.setMode(id, "always-approve")
       const modes = (events: typeof one.events) =>
@@ -85,7 +92,26 @@ describe("several connections", () => {
     })
   )
 
-  it.effect("that held a session that was closed and opened anew do not end the new one", () =>
+  it.effect("close a session for themselves: for the others it goes on, and the last one ends it", () =>
+    Effect.gen(function* () {
+      const one = yield* connect()
+      const two = yield* connect()
+      const { id, say } = yield* one.open
+      yield* say("One")
+      yield* two.loadSession(id, place(), {})
+      const running = yield* fork(two.prompt(id, [text("hang")]))
+      yield* two.untilSaid("Well")
+      const from = one.told(id).length
+      yield* one.closeSession(id)
+      assert.strictEqual((yield* Effect.flip(one.prompt(id, [text("Two")])))._tag, "SessionNotFound")
+      assert.isUndefined(running.pollUnsafe())
+      yield* two.closeSession(id)
+      assert.strictEqual((yield* Fiber.join(running)).stopReason, "cancelled")
+      assert.strictEqual(one.told(id).length, from)
+    }).pipe(Effect.provide(agentLayer(models)))
+  )
+
+  it.effect("that held a session that was deleted do not end the one that is opened next", () =>
     Effect.gen(function* () {
       const one = yield* connect()
       const { id, say } = yield* one.open
@@ -93,11 +119,10 @@ describe("several connections", () => {
       yield* Effect.gen(function* () {
         const two = yield* connect()
         yield* two.loadSession(id, place(), {})
-        yield* one.closeSession(id)
-        yield* one.loadSession(id, place(), {})
+        yield* one.deleteSession(id)
         assert.strictEqual((yield* Effect.flip(two.prompt(id, [text("Two")])))._tag, "SessionNotFound")
       }).pipe(Effect.scoped)
-      assert.strictEqual((yield* one.prompt(id, [text("Three")])).stopReason, "end_turn")
+      assert.strictEqual((yield* Effect.flip(one.loadSession(id, place(), {})))._tag, "SessionNotFound")
     }).pipe(Effect.provide(agentLayer(models)))
   )
 })

@@ -1,6 +1,7 @@
 /** `docs/configuration.md` says what the code does. */
 import { assert, describe, it } from "@effect/vitest"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Redacted from "effect/Redacted"
@@ -56,6 +57,12 @@ describe("docs/configuration.md", () => {
           deny: ["Bash(rm -rf *)", "Read(secrets/**)"]
         },
         remoteCeiling: "ask",
+        remoteGrace: Duration.hours(1),
+        relay: {
+          url: "wss://relay.example.org/agent",
+          origin: "https://example.org",
+          token: Redacted.make("relay-token-of-yours")
+        },
         authRequired: false,
         alwaysApprove: false,
         warnings: [],
@@ -76,7 +83,7 @@ describe("docs/configuration.md", () => {
   it.effect("lists keys that are read", () =>
     Effect.gen(function* () {
       const listed = [...(yield* page).matchAll(/^- `([a-z]+\.[^`]+)`:/gm)].map(([, path = ""]) => path)
-      assert.strictEqual(listed.length, 16)
+      assert.strictEqual(listed.length, 20)
       for (const path of listed) {
         // No key takes a date, and a wrong type is told only for a key that is read.
         const date = "1979-05-27T00:00:00Z"

@@ -71,12 +71,16 @@ describe("loading", () => {
 
       const begun = performance.now()
       let state = empty
-      const told = yield* store.entries(SessionId.make("one")).pipe(
+      const told = yield* store.entriesFrom(SessionId.make("one"), 0).pipe(
         Stream.mapArray((entries) => {
-          state = foldAll(state, entries)
+          state = foldAll(
+            state,
+            entries.map(({ entry }) => entry)
+          )
           return entries
         }),
         Stream.mapAccum(() => Replay.emptyBuffer, Replay.step, { onHalt: Replay.flush }),
+        Stream.map(({ event }) => event),
         Stream.runCollect
       )
       const elapsed = performance.now() - begun

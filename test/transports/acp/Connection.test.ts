@@ -91,6 +91,7 @@ describe("a connection", () => {
           )
       }))
       const agent: AgentShape = {
+        ...fake.agent,
         connect: (editor, options) =>
           Effect.acquireRelease(fake.agent.connect(editor, options), () => Effect.sync(() => ended.push("connection")))
       }

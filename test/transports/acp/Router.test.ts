@@ -21,10 +21,15 @@ const codeOf = (answer: Schema.JsonObject): Json | undefined => {
 }
 
 const parties: Parties = {
-  client: { request: () => Effect.die("not asked"), notify: () => Effect.void },
+  client: {
+    request: () => Effect.die("not asked"),
+    notify: () => Effect.void,
+    caughtUp: Effect.void,
+    isClosed: () => false
+  },
   agent: makeFakeAgent().agent,
   agentVersion: "0",
-  ceiling: "always-approve"
+  options: { ceiling: "always-approve" }
 }
 
 const request = { id: RequestId.make("1"), afterReply: () => Effect.void }

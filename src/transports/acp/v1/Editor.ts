@@ -7,7 +7,8 @@ import { ErrorCode } from "../../../domain/wire/ErrorCode.ts"
 import { ReadTextFileResponse } from "../../../domain/wire/v1/Client.ts"
 import { RequestPermissionResponse, type RequestPermissionRequest } from "../../../domain/wire/v1/Tool.ts"
 import { type Editor, EditorFailed } from "../../../services/Editor.ts"
-import { followUpOf } from "../Extensions.ts"
+import { Activity } from "../../../domain/wire/Extensions.ts"
+import { activityOf, followUpOf, positionMeta } from "../Extensions.ts"
 import type { Client } from "../Version.ts"
 import { toUpdates } from "./Updates.ts"
 
@@ -37,17 +38,24 @@ const answerTo = (question: Question, response: typeof RequestPermissionResponse
 
 export const makeEditor = (client: Client, capabilities: EditorCapabilities): Editor => ({
   capabilities,
-  emit: (sessionId, event) =>
-    Effect.forEach(toUpdates(event, capabilities), (update) => client.notify("session/update", { sessionId, update }), {
-      discard: true
-    }),
+  emit: (sessionId, event, position) => {
+    if (event._tag === "ActivityChanged") return client.notify(Activity._tag, activityOf(sessionId, event))
+    const meta = positionMeta(position)
+    return Effect.forEach(
+      toUpdates(event, capabilities),
+      (update) => client.notify("session/update", { sessionId, update, ...meta }),
+      { discard: true }
+    )
+  },
+  caughtUp: client.caughtUp,
+  isGone: client.isClosed,
   ask: Effect.fn("Editor.ask")((question: Question) =>
     client.request("session/request_permission", permissionRequest(question)).pipe(
       Effect.flatMap(decodePermission),
       Effect.map((response) => answerTo(question, response)),
       Effect.catchTags({
         WireError: (error) => Effect.succeed(unanswered(`The editor could not ask: ${error.message}`)),
-        ConnectionClosed: (error) => Effect.succeed(unanswered(error.message)),
+        ConnectionClosed: () => Effect.succeed<Answer>({ _tag: "Gone" }),
         SchemaError: () => Effect.succeed(unanswered(NOT_UNDERSTOOD))
       })
     )

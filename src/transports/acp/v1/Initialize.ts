@@ -4,7 +4,7 @@ import type { InitializeResponse } from "../../../domain/wire/v1/Initialize.ts"
 import type { ClientCapabilities } from "../../../domain/wire/v1/Capability.ts"
 import type { AgentDescription } from "../../../services/Agent.ts"
 import type { AuthMethod } from "../../../services/Auth.ts"
-import { describeHarness, methods } from "../Extensions.ts"
+import { describeHarness, methods, notifications } from "../Extensions.ts"
 import type { Parties } from "../Version.ts"
 
 export const capabilitiesOf = (client: ClientCapabilities | undefined): EditorCapabilities => ({
@@ -28,7 +28,7 @@ export const describe = (
     mcpCapabilities: { http: description.mcpHttp, sse: false },
     sessionCapabilities: { list: {}, resume: {}, close: {}, delete: {}, additionalDirectories: {} },
     auth: { logout: {} },
-    _meta: { superPi: { harnesses: description.harnesses.map(({ id }) => id), methods } }
+    _meta: { superPi: { harnesses: description.harnesses.map(({ id }) => id), methods, notifications } }
   },
   // A client that runs no terminal for us could do nothing with those (AUT-02).
   authMethods: description.authMethods
@@ -40,6 +40,6 @@ export const describe = (
     version: parties.agentVersion
   },
   _meta: {
-    superPi: { harnesses: description.harnesses.map((harness) => describeHarness(harness, parties.ceiling)) }
+    superPi: { harnesses: description.harnesses.map((harness) => describeHarness(harness, parties.options.ceiling)) }
   }
 })

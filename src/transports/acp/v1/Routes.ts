@@ -6,7 +6,7 @@ import * as Method from "../../../domain/wire/v1/AgentMethods.ts"
 import type { AgentNotifications, AgentRequests } from "../../../domain/wire/v1/Contract.ts"
 import type { AgentConnection, AgentDescription } from "../../../services/Agent.ts"
 import type { NotificationRoute, RequestRoute, Routes } from "../../Routes.ts"
-import { tokenOf, wishesOf, wishFields } from "../Extensions.ts"
+import { afterOf, tokenOf, wishesOf, wishFields } from "../Extensions.ts"
 import { onNotification, onRequest, routes, type Table } from "../Version.ts"
 import { answerOf, contentsOf } from "./Prompt.ts"
 import { pageOf, placeOf, stateOf } from "./Session.ts"
@@ -38,7 +38,7 @@ const opening = (agent: AgentConnection, description: AgentDescription) => ({
     Method.LoadSession,
     Effect.fnUntraced(function* (params) {
       const place = yield* placeOf(params, description)
-      return stateOf(yield* agent.loadSession(params.sessionId, place, wishesOf(params._meta)))
+      return stateOf(yield* agent.loadSession(params.sessionId, place, wishesOf(params._meta), afterOf(params._meta)))
     }),
     wishFields
   ),

@@ -6,6 +6,7 @@ import type { McpServer, SecretPair } from "../../../domain/wire/v1/Mcp.ts"
 import type { ListSessionsResponse, OpenSessionResponse } from "../../../domain/wire/v1/Session.ts"
 import type { AgentDescription, Place, SessionSnapshot } from "../../../services/Agent.ts"
 import type { SessionPage } from "../../../services/SessionStore.ts"
+import { workingMeta } from "../Extensions.ts"
 import { selectOption } from "./Updates.ts"
 
 const pairs = (entries: ReadonlyArray<typeof SecretPair.Type>): ReadonlyArray<Pair> =>
@@ -47,7 +48,8 @@ export const placeOf = (params: PlaceParams, description: AgentDescription): Eff
 
 export const stateOf = (snapshot: SessionSnapshot): typeof OpenSessionResponse.Encoded => ({
   modes: { currentModeId: snapshot.mode, availableModes: snapshot.modes },
-  configOptions: snapshot.options.map(selectOption)
+  configOptions: snapshot.options.map(selectOption),
+  ...workingMeta(snapshot.working)
 })
 
 export const pageOf = ({ sessions, ...page }: SessionPage): typeof ListSessionsResponse.Encoded => ({

@@ -77,6 +77,9 @@ export const toUpdates = (event: Event, capabilities: EditorCapabilities): Reado
           )
         }
       ]
+    // No update of the protocol says it: an extension does.
+    case "ActivityChanged":
+      return []
     case "Notice": {
       const { _tag, ...notice } = event
       return capabilities.notices ? [{ sessionUpdate: "notice", ...notice }] : []

@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import type * as Schema from "effect/Schema"
-import { SessionId, ToolCallId } from "../../../../src/domain/Ids.ts"
+import { MessageId, SessionId, ToolCallId } from "../../../../src/domain/Ids.ts"
 import type { Answer, Question } from "../../../../src/domain/permission/Permission.ts"
 import { type FakeAgent, makeFakeAgent } from "../../../support/FakeAgent.ts"
 import { makeOpenWire, type Wire } from "../../../support/Wire.ts"
@@ -217,4 +217,34 @@ describe("a file of the editor", () => {
       })
     )
   }
+})
+
+describe("what an editor is told", () => {
+  it.effect("says where the log has it, of what is kept", () =>
+    Effect.gen(function* () {
+      const { editor, wire } = yield* open()
+      const delta = { _tag: "TextDelta", messageId: MessageId.make("m"), text: "Hi" } as const
+      yield* editor.emit(sessionId, delta, { seq: 4, length: 2 })
+      assert.deepStrictEqual((yield* wire.next)["params"], {
+        sessionId: "s-1",
+        update: { sessionUpdate: "agent_message_chunk", messageId: "m", content: { type: "text", text: "Hi" } },
+        _meta: { superPi: { entry: "4.2" } }
+      })
+      yield* editor.emit(sessionId, { _tag: "CommandsChanged", commands: [] })
+      assert.doesNotHaveAnyKeys((yield* wire.next)["params"], ["_meta"])
+    })
+  )
+
+  it.effect("is told by an extension that somebody else's turn began and ended", () =>
+    Effect.gen(function* () {
+      const { editor, wire } = yield* open()
+      yield* editor.emit(sessionId, { _tag: "ActivityChanged", state: "working" })
+      yield* editor.emit(sessionId, { _tag: "ActivityChanged", state: "idle", outcome: { stopReason: "end_turn" } })
+      const told = [yield* wire.next, yield* wire.next].map(({ method, params }) => [method, params])
+      assert.deepStrictEqual(told, [
+        ["_superpi/session/activity", { sessionId: "s-1", state: "working" }],
+        ["_superpi/session/activity", { sessionId: "s-1", state: "idle", stopReason: "end_turn" }]
+      ])
+    })
+  )
 })

@@ -23,7 +23,8 @@ describe("initialize", () => {
         _meta: {
           superPi: {
             harnesses: ["super-pi-code", "super-pi-assistant", "super-pi-librarian", "super-pi-planner"],
-            methods: ["_superpi/session/fork"]
+            methods: ["_superpi/session/fork"],
+            notifications: ["_superpi/session/activity"]
           }
         }
       })

@@ -76,7 +76,9 @@ describe("opening a session", () => {
         cwd: "/w",
         _meta: { yoloMode: "yes", systemPromptOverride: " \n" }
       })
-      const wishes = fake.intents.filter(({ name }) => name.endsWith("Session")).map(({ args }) => args.at(-1))
+      const wishes = fake.intents
+        .filter(({ name }) => name.endsWith("Session"))
+        .map(({ args }) => args.findLast((arg) => arg !== undefined))
       assert.deepStrictEqual(wishes, [
         {
           harness: "super-pi-planner",
@@ -105,7 +107,7 @@ describe("opening a session", () => {
         wire.seen.slice(1).map(({ method }) => method),
         ["session/update", undefined]
       )
-      assert.deepStrictEqual(fake.intents, [{ name: "loadSession", args: ["s-1", place, {}] }])
+      assert.deepStrictEqual(fake.intents, [{ name: "loadSession", args: ["s-1", place, {}, undefined] }])
     })
   )
 

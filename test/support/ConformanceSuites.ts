@@ -1,0 +1,38 @@
+/** Protocol version 1 over one transport: every suite, in one order. */
+import { signingIn } from "../conformance/Authentication.ts"
+import { cancelling } from "../conformance/Cancellation.ts"
+import { choosing } from "../conformance/Choices.ts"
+import { covering } from "../conformance/Coverage.ts"
+import { envelope } from "../conformance/Envelope.ts"
+import { extending } from "../conformance/Extensions.ts"
+import { usingClient } from "../conformance/Files.ts"
+import { combining, initializing } from "../conformance/Initialize.ts"
+import { reopeningSessions } from "../conformance/Reopening.ts"
+import { usingServers } from "../conformance/Servers.ts"
+import { keepingSessions } from "../conformance/Sessions.ts"
+import { callingTools } from "../conformance/ToolCalls.ts"
+import { framing } from "../conformance/Transport.ts"
+import { prompting } from "../conformance/Turn.ts"
+import type { Transport } from "./Transports.ts"
+
+const suites = [
+  framing,
+  envelope,
+  initializing,
+  combining,
+  signingIn,
+  keepingSessions,
+  reopeningSessions,
+  prompting,
+  cancelling,
+  callingTools,
+  usingClient,
+  choosing,
+  usingServers,
+  extending,
+  covering
+]
+
+export const conform = (transport: Transport): void => {
+  for (const suite of suites) suite(1, transport)
+}

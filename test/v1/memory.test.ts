@@ -1,0 +1,4 @@
+import { conform } from "../support/ConformanceSuites.ts"
+import { memory } from "../support/Transports.ts"
+
+conform(memory)

@@ -1,0 +1,4 @@
+import { conform } from "../support/ConformanceSuites.ts"
+import { stdio } from "../support/Transports.ts"
+
+conform(stdio)
