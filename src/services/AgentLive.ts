@@ -67,28 +67,15 @@ export const layer = Layer.effect(
       const leave = (found: Viewed | undefined) =>
         found === undefined ? Effect.void : Scope.close(found.scope, Exit.void)
 
-      const endUnwatched = Effect.fnUntraced(function* (session: LiveSession) {
-        const { remoteGrace } = yield* settings.current
-        if (remoteGrace !== undefined) yield* session.endUnwatched(remoteGrace)
-      })
-
       /** Opens a session and joins it. What `opening` held is let go if any of it fails or is interrupted. */
       const enter = <E>(opening: (view: View) => Effect.Effect<LiveSession, E, Scope.Scope>) =>
         Effect.uninterruptibleMask((restore) =>
           Effect.gen(function* () {
             const own = yield* Scope.fork(scope)
             const view: View = { editor, ceiling }
-            let entered: LiveSession | undefined
-            if (lingers) {
-              yield* Scope.addFinalizer(
-                own,
-                Effect.suspend(() => (entered === undefined ? Effect.void : endUnwatched(entered)))
-              )
-            }
             const session = yield* restore(Scope.provide(opening(view), own)).pipe(
               Effect.onError(() => Scope.close(own, Exit.void))
             )
-            entered = session
             const earlier = viewed.get(session.id)
             viewed.set(session.id, { session, view, scope: own })
             yield* leave(earlier)
@@ -214,10 +201,7 @@ export const layer = Layer.effect(
       const linger = <A, E>(session: LiveSession, work: Effect.Effect<A, E>) =>
         Effect.uninterruptibleMask((restore) =>
           Effect.gen(function* () {
-            const held = activity.during(
-              session.id,
-              Effect.scoped(Effect.andThen(sessions.hold(session), work))
-            )
+            const held = activity.during(session.id, Effect.scoped(Effect.andThen(sessions.hold(session), work)))
             const fiber = yield* Effect.forkIn(held, process, { startImmediately: true })
             return yield* restore(Fiber.join(fiber)).pipe(
               Effect.onInterrupt(() => (editor.isGone() ? Effect.void : Fiber.interrupt(fiber)))

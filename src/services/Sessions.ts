@@ -97,6 +97,7 @@ export const layer = Layer.effect(
           servers: yield* Servers.make(manager, harness, cwd, scope),
           turn,
           models: models.list,
+          grace: Effect.map(settings.current, ({ remoteGrace }) => remoteGrace),
           messageId: Effect.map(random.uuidV7(), (uuid) => MessageId.make(`msg_${uuid}`))
         })
       }).pipe(Scope.provide(scope))

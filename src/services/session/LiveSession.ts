@@ -46,8 +46,6 @@ export interface LiveSession {
   readonly watchers: () => number
   readonly attach: Journal.Journal["attach"]
   readonly attachAfter: Journal.Journal["attachAfter"]
-  /** Cancels what runs and what waits if nobody comes to watch for so long. */
-  readonly endUnwatched: (grace: Duration.Duration) => Effect.Effect<void>
   readonly snapshot: (view: View) => Effect.Effect<SessionSnapshot>
   readonly prompt: (view: View, content: ReadonlyArray<Content>) => Effect.Effect<Outcome, Busy | StoreFailed>
   readonly cancel: Effect.Effect<void>
@@ -69,6 +67,8 @@ export interface LiveSessionInput {
   readonly servers: Servers
   readonly turn: TurnShape
   readonly models: Effect.Effect<ReadonlyArray<ModelInfo>>
+  /** How long a turn goes on while nobody watches; undefined: until it ends. */
+  readonly grace: Effect.Effect<Duration.Duration | undefined>
   /** A new id for a message that no turn made. */
   readonly messageId: Effect.Effect<MessageId>
 }
@@ -193,8 +193,20 @@ export const make = Effect.fnUntraced(function* (
     return outcome
   })
 
-  /** Whoever watches is asked, and ends the wait for somebody to watch. */
-  const joined = (view: View) => Effect.andThen(FiberHandle.clear(unwatched), questions.attach(view))
+  /** What still runs and waits when the last view has left ends after the grace, unless somebody comes. */
+  const endUnwatched = Effect.gen(function* () {
+    const grace = yield* input.grace
+    if (grace === undefined || journal.watchers() > 0 || !prompts.isBusy()) return
+    yield* FiberHandle.run(unwatched, Effect.andThen(Effect.sleep(grace), prompts.cancelAll))
+  })
+
+  const watched = Effect.fnUntraced(function* <E>(view: View, attach: Effect.Effect<void, E, Scope.Scope>) {
+    // Run last of what the view's end brings.
+    yield* Effect.addFinalizer(() => endUnwatched)
+    yield* attach
+    yield* FiberHandle.clear(unwatched)
+    yield* questions.attach(view)
+  })
 
   return {
     id,
@@ -211,15 +223,8 @@ export const make = Effect.fnUntraced(function* (
       warnings.set(notice.title, notice)
     },
     watchers: journal.watchers,
-    attach: (view) => Effect.andThen(journal.attach(view), joined(view)),
-    attachAfter: (view, after, history, present) =>
-      Effect.andThen(journal.attachAfter(view, after, history, present), joined(view)),
-    endUnwatched: (grace) =>
-      Effect.suspend(() =>
-        journal.watchers() > 0 || !prompts.isBusy()
-          ? Effect.void
-          : Effect.asVoid(FiberHandle.run(unwatched, Effect.andThen(Effect.sleep(grace), prompts.cancelAll)))
-      ),
+    attach: (view) => watched(view, journal.attach(view)),
+    attachAfter: (view, after, history, present) => watched(view, journal.attachAfter(view, after, history, present)),
     snapshot: (view) =>
       Effect.map(optionsFor, (options) => ({
         sessionId: id,
