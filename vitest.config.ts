@@ -6,7 +6,8 @@ const binary = ["test/binary/**/*.test.ts", "test/field-reports/**/*.test.ts", "
 export default defineConfig({
   test: {
     projects: [
-      { test: { name: "unit", include: ["test/**/*.test.ts"], exclude: binary } },
+      // A property over hundreds of values may take long where the machine is shared; nothing waits for this time to pass.
+      { test: { name: "unit", include: ["test/**/*.test.ts"], exclude: binary, testTimeout: 30_000 } },
       {
         test: {
           name: "binary",

@@ -91,11 +91,13 @@ export const layer = Layer.effect(
       })
 
       const newSession = Effect.fn("Agent.newSession")(function* (place: Place, wished: SessionWishes) {
-        const wishes = { ...usual, ...wished }
         yield* auth.require
         yield* wish.place(place)
-        const harness = yield* wish.harness(wishes)
+        const harness = yield* wish.harness({ ...usual, ...wished })
         const highest = lower(harness.ceiling, ceiling)
+        // What the transport sets goes as far as the harness does; a client that wishes for more is told.
+        const mode = usual.mode === undefined ? {} : { mode: lower(usual.mode, highest) }
+        const wishes = { ...usual, ...mode, ...wished }
         const chosen = yield* wish.choices(wishes, highest)
         const known = yield* models.list
         const [first] = known
@@ -179,8 +181,8 @@ export const layer = Layer.effect(
       const closeSession = Effect.fn("Agent.closeSession")(function* (id: SessionId) {
         const found = yield* find(id)
         viewed.delete(id)
-        // For whoever else watches it, the session goes on.
-        if (found.session.watchers() < 2) yield* sessions.close(found.session)
+        // For whoever else watches it, the session goes on, without what was asked for here (SES-18).
+        yield* found.session.watchers() < 2 ? sessions.close(found.session) : found.session.cancelOf(editor)
         yield* leave(found)
       }, Effect.uninterruptible)
 

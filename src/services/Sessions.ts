@@ -82,18 +82,26 @@ export const layer = Layer.effect(
 
     const scratchOf = (id: SessionId) => path.join(settings.home, "sessions", id)
 
-    const start = Effect.fnUntraced(function* (record: SessionRecord, origin: LogWriter.Origin, state: SessionState) {
+    /** `closing` is already in the state, and goes to the log before anything else. */
+    const start = Effect.fnUntraced(function* (
+      record: SessionRecord,
+      origin: LogWriter.Origin,
+      state: SessionState,
+      closing: ReadonlyArray<Entry> = []
+    ) {
       const { cwd, id } = record
       const scope = yield* Scope.fork(process)
       const harness = findHarness(record.harness) ?? defaultHarness
       const session = yield* Effect.gen(function* () {
+        const log = yield* LogWriter.open(store, record, origin)
+        yield* Effect.forEach(closing, log.append, { discard: true })
         return yield* LiveSession.make({
           id,
           cwd,
           scratch: scratchOf(id),
           harness,
           state,
-          log: yield* LogWriter.open(store, record, origin),
+          log,
           servers: yield* Servers.make(manager, harness, cwd, scope),
           turn,
           models: models.list,
@@ -114,6 +122,14 @@ export const layer = Layer.effect(
       return { ...fields, id, createdAt: now, updatedAt: now } satisfies SessionRecord
     })
 
+    const end = Effect.fnUntraced(function* (resident: Resident) {
+      const { id } = resident.session
+      if (residents.get(id) !== resident) return
+      yield* resident.session.stop
+      residents.delete(id)
+      yield* Scope.close(resident.scope, Exit.void)
+    })
+
     const restore = Effect.fnUntraced(function* (id: SessionId) {
       const record = yield* store.record(id)
       // First: what another process adds while this one reads must be a conflict, and not a gap in what is known here.
@@ -125,17 +141,9 @@ export const layer = Layer.effect(
         })
       )
       const closing = repair(state)
-      if (closing.length > 0) yield* store.append(id, nextSeq, closing)
-      const origin = { _tag: "Stored", nextSeq: nextSeq + closing.length } as const
-      return yield* start(record, origin, foldAll(state, closing))
-    })
-
-    const end = Effect.fnUntraced(function* (resident: Resident) {
-      const { id } = resident.session
-      if (residents.get(id) !== resident) return
-      yield* resident.session.stop
-      residents.delete(id)
-      yield* Scope.close(resident.scope, Exit.void)
+      const resident = yield* start(record, { _tag: "Stored", nextSeq }, foldAll(state, closing), closing)
+      yield* Effect.onError(resident.session.flush, () => end(resident))
+      return resident
     })
 
     const holding = <E>(id: SessionId, acquire: Effect.Effect<Resident, E>): Effect.Effect<Session, E, Scope.Scope> => {

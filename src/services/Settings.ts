@@ -77,6 +77,8 @@ export interface SettingsValue {
   readonly authRequired: boolean
   /** `SUPER_PI_GATEWAY_TOKEN`. */
   readonly gatewayToken?: Redacted.Redacted<string>
+  /** Whether editors share one agent over stdio where the command line does not say. */
+  readonly useLeader: boolean
   /** `--always-approve`: the mode of new sessions. */
   readonly alwaysApprove: boolean
   /** What was wrong, each naming the field and the remedy and never a value. Logged once per reading, never fatal. */

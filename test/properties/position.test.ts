@@ -119,7 +119,7 @@ describe("positions", () => {
 
   it.effect("are nothing else", () =>
     Effect.sync(() => {
-      for (const text of ["", "x", "1.", ".1", "-1", "1.0", "01", "1.2.3", " 1", "1e3", "9".repeat(20)]) {
+      for (const text of ["", "x", "1.", ".1", "-1", "1.0", "01", "1.2.3", " 1", "1e3", "9".repeat(17)]) {
         assert.isTrue(Option.isNone(parse(text)), text)
       }
     })

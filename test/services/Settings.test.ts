@@ -31,6 +31,7 @@ const table: ReadonlyArray<Precedence> = [
       permission: { allow: [], ask: [], deny: [] },
       remoteCeiling: "accept-edits",
       authRequired: false,
+      useLeader: false,
       alwaysApprove: false
     }
   },

@@ -16,7 +16,7 @@ export interface Position {
 /** `42`, or `42.180` for the first 180 units of a text. */
 export const format = ({ length, seq }: Position): string => (length === 0 ? `${seq}` : `${seq}.${length}`)
 
-const Written = Schema.String.check(Schema.isPattern(/^(0|[1-9]\d{0,14})(\.[1-9]\d{0,14})?$/))
+const Written = Schema.String.check(Schema.isPattern(/^(0|[1-9]\d{0,15})(\.[1-9]\d{0,14})?$/))
 const isWritten = Schema.is(Written)
 
 export const parse = (text: string): Option.Option<Position> => {

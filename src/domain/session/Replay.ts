@@ -84,6 +84,7 @@ export const step = (
     case "ContextTruncated":
     case "Configured":
     case "Granted":
+    case "Reopened":
     case "TurnStarted":
     case "TurnEnded":
       return [next, []]

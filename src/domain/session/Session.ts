@@ -33,6 +33,11 @@ export const Configured = Schema.TaggedStruct("Configured", {
   systemPrompt: Schema.optionalKey(Schema.String)
 })
 export const Granted = Schema.TaggedStruct("Granted", { grant: Grant })
+/**
+ * The log was opened again. The numbers after it begin with the time of that, so that none is used again that a process
+ * told somebody of and did not live to store.
+ */
+export const Reopened = Schema.TaggedStruct("Reopened", {})
 export const TurnStarted = Schema.TaggedStruct("TurnStarted", {})
 export const TurnEnded = Schema.TaggedStruct("TurnEnded", { outcome: Outcome })
 
@@ -43,6 +48,7 @@ export const Entry = Schema.Union([
   ContextTruncated,
   Configured,
   Granted,
+  Reopened,
   TurnStarted,
   TurnEnded
 ])

@@ -109,6 +109,8 @@ const advance = (state: SessionState, entry: Entry): SessionState => {
     }
     case "Granted":
       return withGrant(state, entry.grant)
+    case "Reopened":
+      return state
     case "TurnStarted":
       return { ...state, turnOpen: true, uncommitted: "" }
     case "TurnEnded":

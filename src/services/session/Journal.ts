@@ -2,9 +2,9 @@
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
-import { type Event, isStored } from "../../domain/Event.ts"
+import { type Event, isStored, type ToolCallProgress } from "../../domain/Event.ts"
 import type { ExecutionMode } from "../../domain/permission/ExecutionMode.ts"
-import type { SessionId } from "../../domain/Ids.ts"
+import type { SessionId, ToolCallId } from "../../domain/Ids.ts"
 import { isBeyond, isSame, type Position } from "../../domain/session/Position.ts"
 import type { Entry } from "../../domain/session/Session.ts"
 import { fold, type SessionState } from "../../domain/session/SessionState.ts"
@@ -30,7 +30,10 @@ export interface Journal {
   readonly emit: (event: Event, except?: Editor) => Effect.Effect<void>
   /** Tells every view what is true for it. */
   readonly tellEach: (eventsFor: (view: View) => ReadonlyArray<Event>) => Effect.Effect<void>
-  /** Adds a view, for as long as the scope, with nothing told between what is told now and what happens next. */
+  /**
+   * Adds a view, for as long as the scope, with nothing told between what is told now and what happens next. One that is
+   * new is told of the calls that are open, since what comes of them would mean nothing to it.
+   */
   readonly attach: (view: View) => Effect.Effect<void, never, Scope.Scope>
   /**
    * The same after telling it the log from `after` on. A long history is told at the reader's pace while the session goes
@@ -56,11 +59,14 @@ export const make = Effect.fnUntraced(function* (
   const inOrder = order.withPermits(1)
   /** The newest view of each editor: a second load of one session must not tell everything twice. */
   const views = new Map<Editor, View>()
+  /** What running calls have shown. */
+  const progress = new Map<ToolCallId, ToolCallProgress>()
   let state = beginning
 
   const record = (entry: Entry): Effect.Effect<Position> =>
     Effect.suspend(() => {
       state = fold(state, entry)
+      if (entry._tag === "ToolCallUpdated" && !state.openCalls.has(entry.id)) progress.delete(entry.id)
       return log.append(entry)
     })
 
@@ -73,7 +79,9 @@ export const make = Effect.fnUntraced(function* (
 
   /** The output of a call is in no log while the call runs; one that is stopped ends with what it had shown. */
   const note = (event: Event) => {
-    if (event._tag === "ToolCallProgress") state = fold(state, { ...event, _tag: "ToolCallUpdated" })
+    if (event._tag !== "ToolCallProgress") return
+    state = fold(state, { ...event, _tag: "ToolCallUpdated" })
+    progress.set(event.id, { ...event, patch: { ...progress.get(event.id)?.patch, ...event.patch } })
   }
 
   const emit = (event: Event, except?: Editor) => {
@@ -90,6 +98,19 @@ export const make = Effect.fnUntraced(function* (
       })
     )
   }
+
+  const tellOne = ({ editor }: View, events: Iterable<Event>) =>
+    Effect.forEach(events, (event) => editor.emit(id, event), { discard: true })
+
+  const tellOpenCalls = (view: View) =>
+    Effect.suspend(() => {
+      if (views.has(view.editor)) return Effect.void
+      const calls = [...state.openCalls.values()]
+      return tellOne(
+        view,
+        calls.map((call): Event => ({ _tag: "ToolCallStarted", call }))
+      )
+    })
 
   const join = (view: View) =>
     Effect.asVoid(
@@ -118,7 +139,8 @@ export const make = Effect.fnUntraced(function* (
       return Effect.as(history(earlier, position), false)
     })
     for (let pass = 0; pass < PASSES; pass++) if (yield* catchUp) break
-    yield* inOrder(Effect.andThen(catchUp, Effect.andThen(present, join(view))))
+    const tellProgress = Effect.suspend(() => tellOne(view, progress.values()))
+    yield* inOrder(Effect.all([catchUp, tellProgress, present, join(view)], { discard: true }))
   })
 
   return {
@@ -127,7 +149,7 @@ export const make = Effect.fnUntraced(function* (
     record: (entry) => Effect.asVoid(record(entry)),
     emit,
     tellEach: (eventsFor) => inOrder(Effect.suspend(() => tell(eventsFor))),
-    attach: (view) => inOrder(join(view)),
+    attach: (view) => inOrder(Effect.andThen(tellOpenCalls(view), join(view))),
     attachAfter
   }
 })

@@ -18,6 +18,7 @@ import { closing, type SessionState } from "../../domain/session/SessionState.ts
 import { titleOf } from "../../domain/session/Title.ts"
 import type { Outcome } from "../../domain/Turn.ts"
 import type { SessionSnapshot } from "../Agent.ts"
+import type { Editor } from "../Editor.ts"
 import type { LogWriter } from "../store/LogWriter.ts"
 import type { TurnSession, TurnShape } from "../Turn.ts"
 import * as Journal from "./Journal.ts"
@@ -49,6 +50,8 @@ export interface LiveSession {
   readonly snapshot: (view: View) => Effect.Effect<SessionSnapshot>
   readonly prompt: (view: View, content: ReadonlyArray<Content>) => Effect.Effect<Outcome, Busy | StoreFailed>
   readonly cancel: Effect.Effect<void>
+  /** Cancels what this editor asked for, and returns when all of it has its outcome. */
+  readonly cancelOf: (editor: Editor) => Effect.Effect<void>
   readonly setOption: (view: View, option: string, value: string) => Effect.Effect<void, InvalidInput>
   /** Keeps choices that were checked, and tells them. */
   readonly configure: (choices: Configured) => Effect.Effect<void>
@@ -236,9 +239,14 @@ export const make = Effect.fnUntraced(function* (
     prompt: (view, content) =>
       Effect.andThen(
         log.kept,
-        prompts.prompt({ run: run(view, content), finish: (exit) => finish(view, content, exit) })
+        prompts.prompt({
+          owner: view.editor,
+          run: run(view, content),
+          finish: (exit) => finish(view, content, exit)
+        })
       ),
     cancel: prompts.cancel,
+    cancelOf: prompts.cancelOf,
     setOption: Effect.fnUntraced(function* (view, option, value) {
       const options = yield* optionsFor
       yield* configure(yield* Effect.fromResult(choose(options(view), option, value)))

@@ -1,4 +1,5 @@
 /** The prompts of one session: one runs, a bounded number waits, and each gets exactly one outcome. */
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
@@ -10,6 +11,9 @@ import type { Outcome } from "../../domain/Turn.ts"
 
 /** What becomes of a prompt. */
 export interface Work {
+  /** Who asked for it. */
+  readonly owner: object
+
   readonly run: Effect.Effect<Outcome>
   /** Brings the turn to its end, however `run` ended. It is not interrupted. */
   readonly finish: (exit: Exit.Exit<Outcome>) => Effect.Effect<Outcome, StoreFailed>
@@ -22,6 +26,8 @@ export interface PromptQueue {
   readonly cancel: Effect.Effect<void>
   /** Cancels what runs and what waits. Does not wait for their end. */
   readonly cancelAll: Effect.Effect<void>
+  /** Cancels what the owner asked for, whether it waits or runs, and returns when each has its outcome. */
+  readonly cancelOf: (owner: object) => Effect.Effect<void>
   /** Whether one runs or waits. */
   readonly isBusy: () => boolean
   /** Refuses further prompts, cancels what runs and what waits, and returns when each has its outcome. */
@@ -33,19 +39,26 @@ const MAX_WAITING = 16
 
 const cancelled: Outcome = { stopReason: "cancelled" }
 
+interface Open {
+  readonly owner: object
+  /** Done when it must not begin any more. */
+  readonly withdrawn: Deferred.Deferred<Outcome>
+  readonly ended: Deferred.Deferred<void>
+  running: boolean
+}
+
 /** The scope is the session's. */
 export const make: Effect.Effect<PromptQueue, never, Scope.Scope> = Effect.gen(function* () {
   const turns = yield* Semaphore.make(1)
   const running = yield* FiberHandle.make<Outcome>()
-  let open = 0
+  const open = new Set<Open>()
   let stopped = false
-  /** Rises with each cancel of all: what was asked for before it does not begin. */
-  let round = 0
 
-  const run = ({ finish, run }: Work, asked: number) =>
+  const run = ({ finish, run }: Work, prompt: Open) =>
     Effect.uninterruptibleMask((restore) =>
       Effect.gen(function* () {
-        if (stopped || asked !== round) return cancelled
+        if (stopped || Deferred.isDoneUnsafe(prompt.withdrawn)) return cancelled
+        prompt.running = true
         const fiber = yield* FiberHandle.run(running, run)
         yield* Effect.exit(restore(Fiber.await(fiber)))
         // Still at work only if the request was interrupted.
@@ -59,28 +72,52 @@ export const make: Effect.Effect<PromptQueue, never, Scope.Scope> = Effect.gen(f
     if (fiber._tag === "Some") fiber.value.interruptUnsafe()
   })
 
+  /** What waits is answered at once, whoever's prompt runs. */
+  const withdraw = (prompts: Iterable<Open>) =>
+    Effect.suspend(() => {
+      let isRunning = false
+      for (const prompt of prompts) {
+        if (prompt.running) isRunning = true
+        else Deferred.doneUnsafe(prompt.withdrawn, Effect.succeed(cancelled))
+      }
+      return isRunning ? cancel : Effect.void
+    })
+
   return {
     prompt: (work) =>
       Effect.suspend((): Effect.Effect<Outcome, Busy | StoreFailed> => {
-        if (open > MAX_WAITING) {
+        if (open.size > MAX_WAITING) {
           return Effect.fail(
             new Busy({ message: `${MAX_WAITING} prompts already wait in this session; wait for one to end, or cancel` })
           )
         }
-        open += 1
-        return Effect.ensuring(
-          turns.withPermits(1)(run(work, round)),
-          Effect.sync(() => {
-            open -= 1
-          })
+        const prompt: Open = {
+          owner: work.owner,
+          withdrawn: Deferred.makeUnsafe(),
+          ended: Deferred.makeUnsafe(),
+          running: false
+        }
+        open.add(prompt)
+        return Effect.raceFirst(turns.withPermits(1)(run(work, prompt)), Deferred.await(prompt.withdrawn)).pipe(
+          Effect.ensuring(
+            Effect.sync(() => {
+              open.delete(prompt)
+              Deferred.doneUnsafe(prompt.ended, Effect.void)
+            })
+          )
         )
       }),
     cancel,
-    cancelAll: Effect.suspend(() => {
-      round += 1
-      return cancel
-    }),
-    isBusy: () => open > 0,
+    cancelAll: Effect.suspend(() => withdraw(open)),
+    cancelOf: (owner) =>
+      Effect.suspend(() => {
+        const prompts = [...open].filter((prompt) => prompt.owner === owner)
+        return Effect.andThen(
+          withdraw(prompts),
+          Effect.forEach(prompts, ({ ended }) => Deferred.await(ended), { discard: true })
+        )
+      }),
+    isBusy: () => open.size > 0,
     stop: Effect.suspend(() => {
       stopped = true
       return Effect.andThen(cancel, turns.withPermits(1)(Effect.void))

@@ -13,7 +13,7 @@ import { describeTomlProblem } from "./TomlProblem.ts"
 /** More would be noise on stderr. */
 const mostWarnings = 50
 
-const sectionNames = ["models", "providers", "acp", "permission", "remote", "relay", "auth"]
+const sectionNames = ["models", "providers", "acp", "permission", "remote", "relay", "auth", "cli"]
 const ruleLists = ["allow", "ask", "deny"]
 
 /** Model ids are `provider/model`, and `scripted/…` is taken. */
@@ -40,6 +40,8 @@ const ceilingKey = configKey(
   oneOf(ExecutionMode.literals),
   'the ceiling is "ask" until this is corrected'
 )
+
+const useLeaderKey = configKey(Schema.Boolean, "true or false without quotes", "each editor has an agent of its own")
 
 const graceKey = configKey(Schema.Natural, "a whole number of seconds", "turns go on until they end")
 const relayUrlKey = configKey(
@@ -132,7 +134,8 @@ const readSections = (
       remote.read("execution_mode_ceiling", ceilingKey) ?? (remote.has("execution_mode_ceiling") ? "ask" : undefined),
     remoteGrace: remote.read("grace_seconds", graceKey),
     relay: readRelay(root.section("relay")),
-    authRequired: auth.read("required", requiredKey) ?? auth.has("required")
+    authRequired: auth.read("required", requiredKey) ?? auth.has("required"),
+    useLeader: root.section("cli").read("use_leader", useLeaderKey)
   }
 }
 

@@ -28,6 +28,7 @@ export interface FileSettings {
   readonly remoteGrace: number | undefined
   readonly relay: RelaySettings
   readonly authRequired: boolean
+  readonly useLeader: boolean | undefined
   readonly warnings: ReadonlyArray<string>
   /** Those of the warnings that tell of deny and ask rules that do not hold. */
   readonly lostRules: ReadonlyArray<string>
@@ -44,6 +45,7 @@ export const emptyFile: FileSettings = {
   remoteGrace: undefined,
   relay: {},
   authRequired: false,
+  useLeader: undefined,
   warnings: [],
   lostRules: []
 }

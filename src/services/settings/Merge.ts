@@ -13,6 +13,7 @@ export const defaultSettings: SettingsValue = {
   remoteCeiling: "accept-edits",
   relay: {},
   authRequired: false,
+  useLeader: false,
   alwaysApprove: false,
   warnings: [],
   lostRules: []
@@ -96,6 +97,7 @@ export const mergeSettings = (sources: Sources): SettingsValue => {
     ...(file.remoteGrace === undefined ? {} : { remoteGrace: Duration.seconds(file.remoteGrace) }),
     relay: { ...file.relay, ...environment.relay },
     authRequired: file.authRequired,
+    useLeader: file.useLeader ?? defaultSettings.useLeader,
     ...(gatewayToken === undefined ? {} : { gatewayToken }),
     alwaysApprove: flags.alwaysApprove,
     warnings,

@@ -2,6 +2,7 @@
  * Writes the log of one live session behind its back: entries are taken at once and stored within 250 ms, whole events
  * within 20 ms. What was flushed survives a kill; what could not be stored is kept and tried again.
  */
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
 import type * as Scope from "effect/Scope"
@@ -32,6 +33,9 @@ export interface LogWriter {
   /** Fails once the log was given up for good. */
   readonly kept: Effect.Effect<void, StoreFailed>
 }
+
+/** Numbers of a log that is opened again begin with the time, so that none is used by two processes; more than any fills. */
+const NUMBERS_PER_MILLISECOND = 1000
 
 /** Whatever comes waits so long for what happens together with it: no request to a model has to wait for the disk. */
 const GATHER = "20 millis"
@@ -71,14 +75,15 @@ export const open = Effect.fnUntraced(function* (
   const urgent = yield* Latch.make()
   let waiting: Array<Entry> = origin._tag === "New" ? [...origin.entries] : []
   let stored = origin._tag === "Stored"
-  let nextSeq = origin._tag === "Stored" ? origin.nextSeq : 0
+  /** The number of the entry that says that this process goes on; stored with the first that it adds. */
+  let reopening = origin._tag === "Stored" ? origin.nextSeq : undefined
+  let nextSeq =
+    reopening === undefined ? 0 : Math.max(reopening + 1, (yield* Clock.currentTimeMillis) * NUMBERS_PER_MILLISECOND)
   /** Entries that are being stored at this moment. */
   let underway = 0
-  // A stored entry is whole, whatever its length: nothing joins it any more.
+  // What an earlier process told and did not store lies before the numbers of this one.
   let position: Position | undefined =
-    nextSeq + waiting.length === 0
-      ? undefined
-      : { seq: nextSeq + waiting.length - 1, length: stored ? Number.MAX_SAFE_INTEGER : 0 }
+    nextSeq + waiting.length === 0 ? undefined : { seq: nextSeq + waiting.length - 1, length: 0 }
   let lastFailure: StoreFailed | undefined
   let warned = false
   /** Set for good: a log with a hole would be worse than a log that ends. */
@@ -109,8 +114,20 @@ export const open = Effect.fnUntraced(function* (
       return taken
     })
 
+  const reopen = Effect.suspend(() => {
+    if (reopening === undefined) return Effect.void
+    const marked = store.append(record.id, reopening, [{ _tag: "Reopened" }])
+    return Effect.tap(marked, () =>
+      Effect.sync(() => {
+        reopening = undefined
+      })
+    )
+  })
+
   const toStore = (entries: ReadonlyArray<Entry>) =>
-    stored ? store.append(record.id, nextSeq, entries) : store.create(record, entries)
+    stored
+      ? Effect.andThen(reopen, store.append(record.id, nextSeq, entries))
+      : Effect.asVoid(store.create(record, entries))
 
   const write = Effect.fnUntraced(function* () {
     dirty.closeUnsafe()

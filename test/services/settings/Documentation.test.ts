@@ -64,6 +64,7 @@ describe("docs/configuration.md", () => {
           token: Redacted.make("relay-token-of-yours")
         },
         authRequired: false,
+        useLeader: false,
         alwaysApprove: false,
         warnings: [],
         lostRules: []
@@ -83,7 +84,7 @@ describe("docs/configuration.md", () => {
   it.effect("lists keys that are read", () =>
     Effect.gen(function* () {
       const listed = [...(yield* page).matchAll(/^- `([a-z]+\.[^`]+)`:/gm)].map(([, path = ""]) => path)
-      assert.strictEqual(listed.length, 20)
+      assert.strictEqual(listed.length, 21)
       for (const path of listed) {
         // No key takes a date, and a wrong type is told only for a key that is read.
         const date = "1979-05-27T00:00:00Z"

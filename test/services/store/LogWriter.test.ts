@@ -10,6 +10,7 @@ import { TestClock } from "effect/testing"
 import { MAX_CHUNK } from "../../../src/domain/session/Delta.ts"
 import { StoreFailed } from "../../../src/domain/Failure.ts"
 import { SessionId } from "../../../src/domain/Ids.ts"
+import { isBeyond, type Position } from "../../../src/domain/session/Position.ts"
 import type { Entry } from "../../../src/domain/session/Session.ts"
 import { SessionStore, type SessionStoreShape } from "../../../src/services/SessionStore.ts"
 import * as LogWriter from "../../../src/services/store/LogWriter.ts"
@@ -110,10 +111,30 @@ describe("LogWriter", () => {
       yield* TestClock.adjust("49 millis")
       assert.strictEqual(yield* Queue.size(writes), 0)
       yield* TestClock.adjust("1 millis")
-      assert.deepStrictEqual(yield* Queue.take(writes), { from: 1, entries: [delta("one two "), delta("other", "n")] })
+      assert.deepStrictEqual(yield* Queue.take(writes), { from: 1, entries: [{ _tag: "Reopened" }] })
+      assert.deepStrictEqual(yield* Queue.take(writes), {
+        from: 2,
+        entries: [delta("one two "), delta("other", "n")]
+      })
       yield* log.append(delta("three"))
       yield* TestClock.adjust("250 millis")
-      assert.deepStrictEqual(yield* Queue.take(writes), { from: 3, entries: [delta("three")] })
+      assert.deepStrictEqual(yield* Queue.take(writes), { from: 4, entries: [delta("three")] })
+    })
+  )
+
+  it.effect("uses no number again that a process told and did not live to store", () =>
+    Effect.gen(function* () {
+      const { real, store } = yield* makeStore
+      yield* store.create(record, [said("hi")])
+      const told: Array<Position> = []
+      for (const text of ["one", "two", "three"]) {
+        const scope = yield* Scope.make()
+        const log = yield* Scope.provide(LogWriter.open(store, record, { _tag: "Stored", nextSeq: 1 }), scope)
+        for (let count = 0; count < 900; count++) told.push(yield* log.append(delta(text, `${text}${count}`)))
+        yield* TestClock.adjust("1 millis")
+      }
+      for (const [index, position] of told.entries()) assert.isTrue(isBeyond(position, told[index - 1]))
+      assert.strictEqual(yield* real.nextSeq(record.id), 1)
     })
   )
 
