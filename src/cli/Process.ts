@@ -3,10 +3,12 @@
  * seconds whatever still hangs.
  */
 import * as Cause from "effect/Cause"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as References from "effect/References"
 import * as Runtime from "effect/Runtime"
+import type { Lifetime } from "../composition/Lifetime.ts"
 import * as Logging from "./Logging.ts"
 
 /** Milliseconds from the wish to end until the process is gone, with room for the exit itself (TR-06). */
@@ -36,13 +38,34 @@ export const endSoon = (): void => {
   setTimeout(end, PATIENCE).unref()
 }
 
+let heed: (() => void) | undefined
+
+/** Waits for a signal. The first one then interrupts nothing; the next one ends the process as ever. */
+const signalled: Effect.Effect<void> = Effect.callback((resume) => {
+  heed = () => {
+    heed = undefined
+    resume(Effect.void)
+  }
+  return Effect.sync(() => {
+    heed = undefined
+  })
+})
+
+/** The life of a server: a signal is its regular end, with code 0 when what still ran has had `grace`. */
+export const lifetime = (grace: Duration.Duration): Lifetime => ({
+  until: signalled,
+  grace,
+  ending: Effect.sync(endSoon)
+})
+
 /** A signal interrupts the program, whose finalizers run; the code is then 128 and the signal's number. */
 const start = Runtime.makeRunMain(({ fiber, teardown }) => {
-  let signalled: number | undefined
+  let ended: number | undefined
   for (const [signal, code] of signals) {
     process.on(signal, () => {
-      if (signalled !== undefined) return
-      signalled = code
+      if (heed !== undefined) return heed()
+      if (ended !== undefined) return
+      ended = code
       process.exitCode = code
       endSoon()
       fiber.interruptUnsafe(fiber.id)
@@ -50,7 +73,7 @@ const start = Runtime.makeRunMain(({ fiber, teardown }) => {
   }
   fiber.addObserver((exit) =>
     teardown(exit, (code) => {
-      process.exitCode = signalled ?? code
+      process.exitCode = ended ?? code
       endSoon()
     })
   )

@@ -56,7 +56,8 @@ describe("start-up", () => {
         )
       }
       const size = early.reduce((sum, { code }) => sum + code.length, 0)
-      assert.isBelow(size, 330_000)
+      // What the transports use of a module of Effect that the entry uses as well lies beside it.
+      assert.isBelow(size, 360_000)
     })
   )
 

@@ -164,10 +164,9 @@ const makeQuestions = () => {
 
 const isAnswer = ({ message }: Entry): boolean => message.method === undefined && message.id !== undefined
 
-/** Starts an agent and joins it. */
-export const open = Effect.fnUntraced(function* (transport: Transport, options: AgentOptions) {
-  const transcript = makeTranscript()
-  const channel = yield* transport.open(options)
+/** Joins the agent at the other end. `isShared`: others use its sessions, too. */
+export const join = Effect.fnUntraced(function* (channel: Channel, isShared = false) {
+  const transcript = makeTranscript(isShared)
   yield* listenToConsole((text) => transcript.complain(`the SDK complains: ${text}`))
 
   const outgoing = yield* Queue.unbounded<string>()
@@ -240,7 +239,13 @@ export const open = Effect.fnUntraced(function* (transport: Transport, options: 
       questions.add({ method, question })
     })
 
-  const app = sdkClient({ name: "conformance" }).onNotification("session/update", () => {})
+  const app = sdkClient({ name: "conformance" })
+    .onNotification("session/update", () => {})
+    .onNotification(
+      "_superpi/session/activity",
+      (params) => params,
+      () => {}
+    )
   const serve = <M extends ClientRequestMethod>(method: M) =>
     app.onRequest(method, ((context: ClientRequestContext<ClientRequestParamsByMethod[M]>) =>
       handle(method, context.requestId, context.params, context.signal)) as ClientRequestHandlersByMethod[M])
@@ -377,3 +382,6 @@ export const open = Effect.fnUntraced(function* (transport: Transport, options: 
   }
   return client
 })
+
+/** Starts an agent and joins it. */
+export const open = (transport: Transport, options: AgentOptions) => Effect.flatMap(transport.open(options), join)

@@ -7,12 +7,14 @@ import { envelope } from "../conformance/Envelope.ts"
 import { extending } from "../conformance/Extensions.ts"
 import { usingClient } from "../conformance/Files.ts"
 import { combining, initializing } from "../conformance/Initialize.ts"
+import { comingBack } from "../conformance/Reconnecting.ts"
 import { reopeningSessions } from "../conformance/Reopening.ts"
 import { usingServers } from "../conformance/Servers.ts"
 import { keepingSessions } from "../conformance/Sessions.ts"
 import { callingTools } from "../conformance/ToolCalls.ts"
 import { framing } from "../conformance/Transport.ts"
 import { prompting } from "../conformance/Turn.ts"
+import { sharingSessions } from "../conformance/Views.ts"
 import type { Transport } from "./Transports.ts"
 
 const suites = [
@@ -30,6 +32,8 @@ const suites = [
   choosing,
   usingServers,
   extending,
+  sharingSessions,
+  comingBack,
   covering
 ]
 

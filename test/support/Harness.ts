@@ -38,6 +38,10 @@ export interface Test {
   readonly session: (id: string, opened?: object) => Session
   /** A text that this test's steps of the script answer. */
   readonly text: (words: string) => TextContent & { readonly type: "text" }
+  /** Another client of the same agent, which is gone at the end of the test. */
+  readonly another: (capabilities?: ClientCapabilities) => Effect.Effect<Test, RequestError, Scope.Scope>
+  /** The same for a client that has not said anything yet. */
+  readonly stranger: Effect.Effect<Test, never, Scope.Scope>
   /** Another agent with the same home, for tests that stand alone; `environment` adds to that of the first. */
   readonly restart: (environment?: Readonly<Record<string, string>>) => Effect.Effect<Test, RequestError>
 }
@@ -82,40 +86,66 @@ const closeSession = (client: Client.Client, sessionId: string): Effect.Effect<v
     ? Effect.void
     : Effect.raceFirst(client.raw("session/close", { sessionId }), client.channel.ended).pipe(Effect.asVoid)
 
+/** All clients of one test, so that a test that waits in vain can show what each of them has heard. */
+type Clients = Array<Client.Client>
+
+const isClean = (client: Client.Client, since = 0): void =>
+  assert.deepStrictEqual(client.transcript.problems.slice(since), [])
+
+const finish = Effect.fnUntraced(function* (client: Client.Client) {
+  if (!client.isOver()) assert.strictEqual(yield* client.end, 0, client.channel.log())
+  isClean(client)
+})
+
 const makeTest = (
   client: Client.Client,
   key: string,
   folder: string,
   home: string,
+  clients: Clients,
   restart: Test["restart"] = () => Effect.die("only a test that stands alone can start another agent")
-): Test => ({
-  client,
-  folder,
-  home,
-  open: Effect.fnUntraced(function* (request = {}) {
-    const opened = yield* client.request("session/new", { cwd: folder, mcpServers: [], ...request })
-    yield* Effect.addFinalizer(() => closeSession(client, opened.sessionId))
-    return makeSession(client, key, request.cwd ?? folder, opened.sessionId, opened)
-  }),
-  session: (id, opened = {}) => makeSession(client, key, folder, id, opened),
-  text: (words) => ({ type: "text", text: `${words} ${key}` }),
-  restart
-})
+): Test => {
+  clients.push(client)
+  const stranger = Effect.gen(function* () {
+    const { another } = client.channel
+    if (another === undefined) return yield* Effect.die("this transport has one connection")
+    const other = yield* Client.join({ ...(yield* another), another }, true)
+    yield* Effect.addFinalizer(() => finish(other))
+    return makeTest(other, key, folder, home, clients, restart)
+  })
+  return {
+    client,
+    folder,
+    home,
+    open: Effect.fnUntraced(function* (request = {}) {
+      const opened = yield* client.request("session/new", { cwd: folder, mcpServers: [], ...request })
+      yield* Effect.addFinalizer(() => closeSession(client, opened.sessionId))
+      return makeSession(client, key, request.cwd ?? folder, opened.sessionId, opened)
+    }),
+    session: (id, opened = {}) => makeSession(client, key, folder, id, opened),
+    text: (words) => ({ type: "text", text: `${words} ${key}` }),
+    stranger,
+    another: (capabilities) => Effect.tap(stranger, (test) => test.client.initialize(capabilities)),
+    restart
+  }
+}
 
 const realFolder = Effect.map(Program.folder, (path) => realpathSync(path))
 
-/** A test that waits in vain shows what it has heard last. */
-const bounded = <A, E, R>(client: Client.Client, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+/** A test that waits in vain shows what was heard last. */
+const bounded = <A, E, R>(clients: Clients, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.timeoutOrElse(effect, {
     duration: "15 seconds",
     orElse: () => {
-      const last = client.transcript.entries.slice(-12).map(({ from, line }) => `${from}: ${line.slice(0, 600)}`)
-      return Effect.die(new Error(`Waited in vain. The last lines were:\n${last.join("\n")}`))
+      const last = clients.map(({ transcript }) =>
+        transcript.entries
+          .slice(-12)
+          .map(({ from, line }) => `${from}: ${line.slice(0, 600)}`)
+          .join("\n")
+      )
+      return Effect.die(new Error(`Waited in vain. The last lines were:\n${last.join("\n---\n")}`))
     }
   })
-
-const isClean = (client: Client.Client, since = 0): void =>
-  assert.deepStrictEqual(client.transcript.problems.slice(since), [])
 
 class Shared extends Context.Service<Shared, { readonly client: Client.Client; readonly home: string }>()(
   "super-pi/test/Shared"
@@ -136,11 +166,6 @@ export const suite = (version: Version, transport: Transport): Suite => {
       ...(config === undefined ? {} : { config }),
       ...(environment === undefined ? {} : { environment })
     })
-  })
-
-  const finish = Effect.fnUntraced(function* (client: Client.Client) {
-    if (!client.isOver()) assert.strictEqual(yield* client.end, 0, client.channel.log())
-    isClean(client)
   })
 
   return {
@@ -166,8 +191,9 @@ export const suite = (version: Version, transport: Transport): Suite => {
             Effect.gen(function* () {
               const { client, home } = yield* Shared
               const before = client.transcript.problems.length
-              const test = makeTest(client, key, yield* realFolder, home)
-              yield* bounded(client, Effect.scoped(body(test)))
+              const clients: Clients = []
+              const test = makeTest(client, key, yield* realFolder, home, clients)
+              yield* bounded(clients, Effect.scoped(body(test)))
               isClean(client, before)
             })
           )
@@ -187,21 +213,22 @@ export const suite = (version: Version, transport: Transport): Suite => {
             const home = join(yield* realFolder, ".supercharge")
             const folder = yield* realFolder
             const scope = yield* Effect.scope
-            const clients: Array<Client.Client> = []
+            const started: Array<Client.Client> = []
+            const clients: Clients = []
             const next: Test["restart"] = Effect.fnUntraced(
               function* (more = {}) {
                 const environment = { ...options.environment, ...more }
                 const client = yield* start(home, { ...options, environment }, steps)
-                clients.push(client)
+                started.push(client)
                 if (options.initialized !== false) yield* client.initialize(options.capabilities)
-                return makeTest(client, key, folder, home, next)
+                return makeTest(client, key, folder, home, clients, next)
               },
               (effect) => Scope.provide(effect, scope)
             )
             const test = yield* next()
             const run = Effect.scoped(body(test))
-            yield* options.timeless === true ? run : bounded(test.client, run)
-            yield* Effect.forEach(clients, finish, { discard: true })
+            yield* options.timeless === true ? run : bounded(clients, run)
+            yield* Effect.forEach(started, finish, { discard: true })
           })
         )
       })

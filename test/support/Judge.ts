@@ -11,6 +11,10 @@ interface SessionFacts {
   calls: Map<string, ToolCallStatus>
   /** Prompts without answer. */
   prompts: number
+  /** Whether a turn runs that somebody else asked for. */
+  working: boolean
+  /** Whether the client was told some calls on an earlier connection. */
+  partial: boolean
   /** Why nothing may be told of the session now. */
   silent: string | undefined
   /** Messages in the order in which their first piece came. */
@@ -47,7 +51,12 @@ const placesOf = (update: SessionUpdate): ReadonlyArray<{ readonly path: string;
   return [...(update.locations ?? []), ...diffs]
 }
 
-export const makeJudge = (): Judge => {
+/** Whether it tells the state of a session, which others may change at any time. */
+const isState = ({ sessionUpdate }: SessionUpdate): boolean =>
+  sessionUpdate === "current_mode_update" || sessionUpdate === "config_option_update"
+
+/** `isShared`: others use the sessions of this connection, too. */
+export const makeJudge = (isShared = false): Judge => {
   const sessions = new Map<string, SessionFacts>()
   const asked = new Map<string, Message>()
   const questions = new Map<string, Question>()
@@ -59,7 +68,14 @@ export const makeJudge = (): Judge => {
   }
 
   const know = (id: string): SessionFacts => {
-    const known = sessions.get(id) ?? { calls: new Map(), prompts: 0, silent: undefined, messages: [] }
+    const known = sessions.get(id) ?? {
+      calls: new Map(),
+      prompts: 0,
+      working: false,
+      partial: false,
+      silent: undefined,
+      messages: []
+    }
     sessions.set(id, known)
     return known
   }
@@ -81,10 +97,11 @@ export const makeJudge = (): Judge => {
     if (session === undefined) return
     session.silent = undefined
     if (message.method === "session/prompt") session.prompts += 1
-    if (message.method === "session/load") {
-      session.calls = new Map()
-      session.messages = []
-    }
+    if (message.method !== "session/load") return
+    session.partial = at(message.params, "_meta", "superPi", "after") !== undefined
+    if (session.partial) return
+    session.calls = new Map()
+    session.messages = []
   }
 
   /** Nothing is left of what the exchange began. */
@@ -112,11 +129,14 @@ export const makeJudge = (): Judge => {
     switch (request.method) {
       case "session/prompt":
         session.prompts -= 1
-        if (session.prompts > 0) return []
+        if (session.prompts > 0 || session.working) return []
         session.silent = after
         return settled(session, id, after)
       case "session/load":
+      case "session/resume":
         if (!succeeded) return []
+        session.working = at(message.result, "_meta", "superPi", "working") === true
+        if (session.working || request.method === "session/resume") return []
         session.silent = after
         return settled(session, id, after)
       case "session/close":
@@ -131,7 +151,11 @@ export const makeJudge = (): Judge => {
 
   const move = (session: SessionFacts, id: string, next: ToolCallStatus | null | undefined): ReadonlyArray<string> => {
     const present = session.calls.get(id)
-    if (present === undefined) return [`the tool call ${id} was never announced`]
+    if (present === undefined && !session.partial) return [`the tool call ${id} was never announced`]
+    if (present === undefined) {
+      session.calls.set(id, next ?? "pending")
+      return []
+    }
     if (isFinal(present)) return [`an update of the tool call ${id}, which is ${present}`]
     if (next === null || next === undefined) return []
     session.calls.set(id, next)
@@ -190,11 +214,23 @@ export const makeJudge = (): Judge => {
     const options = at(message.params, "options")
     const status = session.calls.get(String(call))
     return [
-      ...(status === "pending"
+      ...(status === "pending" || (status === undefined && session.partial)
         ? []
         : [`a question about the tool call ${String(call)}, which is ${status ?? "unknown"}`]),
       ...(Array.isArray(options) && options.length > 0 ? [] : ["a question without options"])
     ]
+  }
+
+  /** A turn of somebody else begins or ends. */
+  const turns = (message: Message, session: SessionFacts, id: string): ReadonlyArray<string> => {
+    const begins = at(message.params, "state") === "working"
+    if (!isShared) return ["an activity where nobody else can prompt"]
+    if (begins) session.silent = undefined
+    const odd = begins && session.working ? ["a turn begins twice"] : []
+    session.working = begins
+    if (begins || session.prompts > 0) return odd
+    session.silent = "after the end of a turn"
+    return settled(session, id, session.silent)
   }
 
   const agentSays = (message: Message): ReadonlyArray<string> => {
@@ -209,13 +245,16 @@ export const makeJudge = (): Judge => {
     if (id === undefined) return []
     const session = sessions.get(id)
     if (session === undefined) return [`${message.method} for the session ${id}, which the client does not know`]
-    const silent = session.silent === undefined ? [] : [`${message.method} ${session.silent}`]
+    if (message.method === "_superpi/session/activity") return turns(message, session, id)
+    const update = at(message.params, "update") as SessionUpdate | undefined
+    const isDue = session.silent === undefined || (isShared && update !== undefined && isState(update))
+    const silent = isDue ? [] : [`${message.method} ${session.silent}`]
     if (message.id !== undefined) {
       questions.set(JSON.stringify(message.id), { method: message.method, sessionId: id, withdrawn: false })
       return [...silent, ...agentAsks(message, session)]
     }
-    if (message.method !== "session/update") return silent
-    return [...silent, ...agentTells(at(message.params, "update") as SessionUpdate, session)]
+    if (message.method !== "session/update" || update === undefined) return silent
+    return [...silent, ...agentTells(update, session)]
   }
 
   return {

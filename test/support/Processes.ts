@@ -36,3 +36,7 @@ export const gone = (...pids: ReadonlyArray<number>): Effect.Effect<void> =>
       orElse: () => Effect.die(new Error(`still alive: ${pids.filter(isAlive).join(", ")}`))
     }
   )
+
+/** What a process has in memory, in MiB. */
+export const residentMiB = (pid: number): number =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024

@@ -1,10 +1,20 @@
-/** The rows of the conformance list that belong to stable version 1, and which of them the tests of a transport hold. */
+/**
+ * The rows of the conformance list that belong to stable version 1, those of sessions that connections share, and which of
+ * them the tests of a transport hold.
+ */
 
 const through = (area: string, ...ranges: ReadonlyArray<number | readonly [first: number, last: number]>) =>
   ranges.flatMap((range) => {
     const [first, last] = typeof range === "number" ? [range, range] : range
     return Array.from({ length: last - first + 1 }, (_, index) => `${area}-${String(first + index).padStart(2, "0")}`)
   })
+
+/** What has to hold where several connections share an agent: views of one session, and clients that come back. */
+export const shared: ReadonlyArray<string> = [...through("VIE", [1, 12]), ...through("REC", [1, 6])]
+
+/** Whether connections of a transport can share an agent. */
+export const isShared = ({ notApplicable }: { readonly notApplicable: object }): boolean =>
+  !shared.every((row) => row in notApplicable)
 
 export const rows: ReadonlyArray<string> = [
   ...through("TR", [1, 9]),
@@ -24,7 +34,8 @@ export const rows: ReadonlyArray<string> = [
   ...through("CFG", [1, 6]),
   ...through("ELI", 1),
   ...through("MCP", [1, 6], 8),
-  ...through("EXT", [1, 5])
+  ...through("EXT", [1, 5]),
+  ...shared
 ]
 
 /** The rows that a test's name begins with, such as `TR-01, TR-05 MUST …`. */

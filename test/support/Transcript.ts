@@ -50,9 +50,10 @@ const messageOf = (line: string): Message => {
   }
 }
 
-export const makeTranscript = (): Transcript => {
+/** `isShared`: others use the sessions of this connection, too. */
+export const makeTranscript = (isShared = false): Transcript => {
   const oracle = makeOracle()
-  const judge = makeJudge()
+  const judge = makeJudge(isShared)
   const entries: Array<Entry> = []
   const problems: Array<string> = []
   const waiting = new Set<() => void>()

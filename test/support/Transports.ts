@@ -2,6 +2,7 @@
 import * as NodeChildProcessSpawner from "@effect/platform-node/NodeChildProcessSpawner"
 import type * as Cause from "effect/Cause"
 import * as ConfigProvider from "effect/ConfigProvider"
+import type * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -15,6 +16,7 @@ import { spawn } from "node:child_process"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { settings } from "../../src/composition/Platform.ts"
+import type { Agent } from "../../src/services/Agent.ts"
 import * as AgentLive from "../../src/services/AgentLive.ts"
 import { Auth } from "../../src/services/Auth.ts"
 import { TokenStore } from "../../src/services/auth/TokenStore.ts"
@@ -26,12 +28,14 @@ import type { Script } from "../../src/services/models/script/Script.ts"
 import { PermissionBroker } from "../../src/services/PermissionBroker.ts"
 import * as SandboxRunnerLocal from "../../src/services/sandbox/SandboxRunnerLocal.ts"
 import * as Sessions from "../../src/services/Sessions.ts"
+import type { Settings } from "../../src/services/Settings.ts"
 import * as SessionStoreSqlite from "../../src/services/store/SessionStoreSqlite.ts"
 import * as BuiltInTools from "../../src/services/tools/BuiltInTools.ts"
 import * as TurnLoop from "../../src/services/turn/TurnLoop.ts"
 import * as Connection from "../../src/transports/acp/Connection.ts"
 import * as Memory from "../../src/transports/Memory.ts"
 import { bin, node } from "./Program.ts"
+import { shared } from "./Rows.ts"
 
 export interface AgentOptions {
   /** The folder of `config.toml`, tokens and sessions. Two agents of one home share what they keep. */
@@ -43,7 +47,7 @@ export interface AgentOptions {
   readonly environment?: Readonly<Record<string, string>>
 }
 
-/** The client's end of one connection to an agent of its own. */
+/** The client's end of one connection to an agent. */
 export interface Channel {
   readonly send: (line: string) => Effect.Effect<void>
   /** The lines of the agent; ends when it says no more. */
@@ -60,6 +64,13 @@ export interface Channel {
   readonly log: () => string
   /** Bytes as they are, where messages are cut out of a stream of bytes. */
   readonly write?: (bytes: Uint8Array) => Effect.Effect<void>
+  /** The number of the process of the agent, if it has one of its own. */
+  readonly agentPid?: () => number
+  /**
+   * A further connection to the same agent, on transports that have more than one. What ends it (`end` in order, `hangUp`
+   * and `kill` by cutting it off) leaves the agent and the other connections alone, and `ended` waits for its own end.
+   */
+  readonly another?: Effect.Effect<Channel, never, Scope.Scope>
 }
 
 export interface Transport {
@@ -101,12 +112,25 @@ const agentOf = (options: AgentOptions, environment: Record<string, string>) => 
     ]),
     Layer.provide(script === undefined ? ModelsLive.layer : Models.scripted(script)),
     Layer.provide(NodeChildProcessSpawner.layer),
-    Layer.provide(settings({ alwaysApprove: false, ...(script === undefined ? {} : { model: "scripted/script" }) })),
+    Layer.provideMerge(
+      settings({ alwaysApprove: false, ...(script === undefined ? {} : { model: "scripted/script" }) })
+    ),
     Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env: environment })))
   )
 }
 
-/** The agent in this process, over the linked pair, with the model as a value. */
+/** The editor's end of a linked pair whose other end is served. */
+const channelOf = (
+  editor: Memory.MemoryEnd,
+  serving: Fiber.Fiber<void>
+): Omit<Channel, "log" | "hangUp" | "kill" | "another"> => ({
+  send: (line) => editor.send([line]),
+  lines: Stream.map(editor.incoming, (frame) => (frame._tag === "Text" ? frame.text : frame._tag)),
+  end: editor.end,
+  ended: Effect.map(Fiber.await(serving), (exit) => (exit._tag === "Success" ? 0 : 1))
+})
+
+/** The agent in this process, over linked pairs, with the model as a value. The first connection is served as stdio is. */
 export const memory: Transport = {
   name: "memory",
   inProcess: true,
@@ -118,22 +142,34 @@ export const memory: Transport = {
       log.push(line)
     })
     const logging = Layer.merge(Logger.layer([logger]), Layer.succeed(References.MinimumLogLevel, "All"))
-    const agent = agentOf(options, environmentOf(options))
+    const agent = Layer.provideMerge(agentOf(options, environmentOf(options)), logging)
+    const built = yield* Deferred.make<Context.Context<Agent | Settings>>()
     const serving = yield* Effect.forkScoped(
-      Connection.serve(link.agent, { version: "0.0.0" }).pipe(
-        Effect.provide(Layer.provideMerge(agent, logging)),
-        Effect.ensuring(link.agent.end)
-      ),
+      Effect.gen(function* () {
+        const services = yield* Layer.build(agent)
+        yield* Deferred.succeed(built, services)
+        yield* Effect.provideContext(Connection.serve(link.agent, { version: "0.0.0" }), services)
+      }).pipe(Effect.scoped, Effect.ensuring(link.agent.end)),
       { startImmediately: true }
     )
+    const another = Effect.gen(function* () {
+      const services = yield* Deferred.await(built)
+      const { agent, editor } = yield* Memory.pair
+      const serving = yield* Effect.forkScoped(
+        Connection.serveRemote(agent, { version: "0.0.0" }).pipe(
+          Effect.provideContext(services),
+          Effect.ensuring(agent.end)
+        ),
+        { startImmediately: true }
+      )
+      return { ...channelOf(editor, serving), hangUp: editor.close, kill: editor.close, log: () => log.join("\n") }
+    })
     return {
-      send: (line) => link.editor.send([line]),
-      lines: Stream.map(link.editor.incoming, (frame) => (frame._tag === "Text" ? frame.text : frame._tag)),
-      end: link.editor.end,
+      ...channelOf(link.editor, serving),
       hangUp: link.editor.close,
       kill: Effect.asVoid(Fiber.interrupt(serving)),
-      ended: Effect.map(Fiber.await(serving), (exit) => (exit._tag === "Success" ? 0 : 1)),
-      log: () => log.join("\n")
+      log: () => log.join("\n"),
+      another
     }
   }),
   notApplicable: {
@@ -202,5 +238,5 @@ export const stdio: Transport = {
       write
     }
   }),
-  notApplicable: {}
+  notApplicable: Object.fromEntries(shared.map((row) => [row, "the process has one connection"]))
 }

@@ -112,10 +112,9 @@ export const make: Effect.Effect<PromptQueue, never, Scope.Scope> = Effect.gen(f
     cancelOf: (owner) =>
       Effect.suspend(() => {
         const prompts = [...open].filter((prompt) => prompt.owner === owner)
-        return Effect.andThen(
-          withdraw(prompts),
-          Effect.forEach(prompts, ({ ended }) => Deferred.await(ended), { discard: true })
-        )
+        const ended = Effect.forEach(prompts, ({ ended }) => Deferred.await(ended), { discard: true })
+        // Who waits for these prompts goes on first.
+        return withdraw(prompts).pipe(Effect.andThen(ended), Effect.andThen(Effect.yieldNow))
       }),
     isBusy: () => open.size > 0,
     stop: Effect.suspend(() => {

@@ -1,11 +1,14 @@
 /** Several connections and one session. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import { text } from "../../../src/domain/Content.ts"
+import { textContent } from "../../../src/domain/Tool.ts"
 import type { ScriptStep } from "../../../src/services/models/script/Script.ts"
 import { agentLayer, connect, place } from "../../support/agents.ts"
 import { makeEditor } from "../../support/editor.ts"
+import type { FakeTool } from "../../support/fakeTools.ts"
 import { info, nothingAsked } from "../../support/models.ts"
 
 const fork = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.forkChild(effect, { startImmediately: true })
@@ -110,6 +113,56 @@ describe("several connections", () => {
       assert.strictEqual(one.told(id).length, from)
     }).pipe(Effect.provide(agentLayer(models)))
   )
+
+  it.effect("take what they asked for along when they close, whether it runs or waits, and nothing of the others", () =>
+    Effect.gen(function* () {
+      const one = yield* connect()
+      const two = yield* connect()
+      const { id, say } = yield* one.open
+      yield* two.resumeSession(id, place(), {})
+      const running = yield* fork(say("hang"))
+      yield* one.untilSaid("Well")
+      const theirs = yield* fork(two.prompt(id, [text("Two")]))
+      const waiting = yield* fork(say("hang"))
+      yield* one.closeSession(id)
+      assert.deepStrictEqual(
+        [running, waiting].map((fiber) => fiber.pollUnsafe()),
+        [Exit.succeed({ stopReason: "cancelled" }), Exit.succeed({ stopReason: "cancelled" })]
+      )
+      assert.strictEqual((yield* Fiber.join(theirs)).stopReason, "end_turn")
+    }).pipe(Effect.provide(agentLayer(models)))
+  )
+
+  it.effect("that come in the middle of a call learn of it once, with what it has shown", () => {
+    const bash: FakeTool = {
+      run: (_value, context) =>
+        Effect.andThen(context.progress({ content: [textContent("half")], rawOutput: "half" }), Effect.never)
+    }
+    return Effect.gen(function* () {
+      const one = yield* connect()
+      const { id, say } = yield* one.open
+      yield* fork(say("call"))
+      yield* one.until(() => one.events.some(([, { _tag }]) => _tag === "ToolCallProgress"))
+      const two = yield* connect()
+      yield* two.resumeSession(id, place(), {})
+      yield* two.resumeSession(id, place(), {})
+      assert.deepStrictEqual(
+        two.events.map(([, event]) =>
+          event._tag === "ToolCallStarted" ? [event.call.status, event.call.rawOutput] : event._tag
+        ),
+        [["in_progress", "half"]]
+      )
+      const three = yield* connect()
+      yield* three.loadSession(id, place(), {})
+      assert.deepStrictEqual(
+        three.events.flatMap(([, event]) => (event._tag === "ToolCallProgress" ? [event.patch.rawOutput] : [])),
+        ["half"]
+      )
+      yield* one.cancel(id)
+    }).pipe(
+      Effect.provide(agentLayer({ script: [{ parts: [{ tool: { name: "bash", input: {} } }] }], tools: { bash } }))
+    )
+  })
 
   it.effect("that held a session that was deleted do not end the one that is opened next", () =>
     Effect.gen(function* () {

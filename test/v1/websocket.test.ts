@@ -1,0 +1,4 @@
+import { conform } from "../support/ConformanceSuites.ts"
+import { webSocket } from "../support/transports/WebSocket.ts"
+
+conform(webSocket)
