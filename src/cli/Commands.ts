@@ -9,8 +9,13 @@ import * as Layer from "effect/Layer"
 import * as Runtime from "effect/Runtime"
 import * as Schema from "effect/Schema"
 import { version } from "../domain/Version.ts"
-import { agentCommand, agentFlags, agentOptions, flagsOf } from "./AgentFlags.ts"
+import { agentCommand, agentFlags, agentOptions, flagsOf, leaderChoiceOf, leaderOptions } from "./AgentFlags.ts"
+import { daemon } from "./Daemon.ts"
+import { headless } from "./Headless.ts"
+import { agentLeader, leader } from "./Leader.ts"
 import * as Presenter from "./Presenter.ts"
+import { relay } from "./Relay.ts"
+import { serve } from "./Serve.ts"
 import { serveStdio } from "./Stdio.ts"
 import { token } from "./Token.ts"
 
@@ -20,27 +25,31 @@ class UsageError extends Schema.TaggedError<UsageError>()("UsageError", {}) {
   override readonly [Runtime.errorReported] = false
 }
 
-const acp = Command.make("acp", agentFlags, (flags) => serveStdio(flagsOf(flags))).pipe(
+const acp = Command.make("acp", agentFlags, (flags) => serveStdio(flagsOf(flags), leaderChoiceOf(flags))).pipe(
   Command.withDescription("Speak the Agent Client Protocol over stdin and stdout: what an editor starts")
 )
 
-const stdio = Command.make("stdio", {}, () => Effect.flatMap(agentOptions, serveStdio)).pipe(
-  Command.withDescription("Speak the Agent Client Protocol over stdin and stdout; the same as acp")
-)
+const stdio = Command.make(
+  "stdio",
+  {},
+  Effect.fnUntraced(function* () {
+    yield* serveStdio(yield* agentOptions, yield* leaderOptions)
+  })
+).pipe(Command.withDescription("Speak the Agent Client Protocol over stdin and stdout; the same as acp"))
 
-const agent = agentCommand.pipe(Command.withSubcommands([stdio]))
+const agent = agentCommand.pipe(Command.withSubcommands([stdio, serve, daemon, headless, agentLeader]))
 
 const program = Command.make("super-pi").pipe(
   Command.withDescription("A coding agent for editors that speak the Agent Client Protocol"),
-  Command.withSubcommands([acp, agent, token])
+  Command.withSubcommands([acp, agent, leader, relay, token])
 )
 
-const transports = ["stdio"]
+const transports = new Set(["stdio", "serve", "daemon", "headless", "leader"])
 
 /** Flags of `agent` that stand after the transport's name, where a transport's own flags stand. */
 const misplaced = (args: ReadonlyArray<string>) => {
-  const at = args[0] === "agent" ? args.findIndex((arg) => transports.includes(arg)) : -1
-  const flag = args.slice(at + 1).find((arg) => /^(-m|--(model|always-approve|yolo))(=|$)/.test(arg))
+  const at = args[0] === "agent" ? args.findIndex((arg) => transports.has(arg)) : -1
+  const flag = args.slice(at + 1).find((arg) => /^(-m|--(model|always-approve|yolo|leader|no-leader))(=|$)/.test(arg))
   return at === -1 || flag === undefined ? undefined : { flag, transport: args[at] }
 }
 

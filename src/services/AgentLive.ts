@@ -23,7 +23,7 @@ import * as Activity from "./session/Activity.ts"
 import type { View } from "./session/Journal.ts"
 import type { LiveSession } from "./session/LiveSession.ts"
 import { MODE_OPTION } from "./session/SessionOptions.ts"
-import { defaultGone, rulesLost } from "./session/Warnings.ts"
+import { defaultGone, rulesLost, serversKept } from "./session/Warnings.ts"
 import * as Wishes from "./session/Wishes.ts"
 import { Settings } from "./Settings.ts"
 
@@ -86,6 +86,11 @@ export const layer = Layer.effect(
       const settle = Effect.fnUntraced(function* (session: LiveSession, { additionalDirectories, mcpServers }: Place) {
         const { lostRules } = yield* settings.current
         if (lostRules.length > 0) session.warn(rulesLost(lostRules))
+        // A turn that runs, and whoever else watches, go on with what the session has.
+        if (session.isUsedBeside(editor)) {
+          if (mcpServers.length > 0 && !session.servers.isUsing(mcpServers)) session.warn(serversKept)
+          return
+        }
         session.useDirectories(additionalDirectories)
         yield* session.servers.use(mcpServers)
       })

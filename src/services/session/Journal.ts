@@ -24,6 +24,7 @@ export interface Journal {
   readonly state: () => SessionState
   /** How many views there are. */
   readonly watchers: () => number
+  readonly isWatchedBy: (editor: Editor) => boolean
   /** Logs what nobody is told. */
   readonly record: (entry: Entry) => Effect.Effect<void>
   /** Tells every view and logs what is kept. `except` knows already. */
@@ -146,6 +147,7 @@ export const make = Effect.fnUntraced(function* (
   return {
     state: () => state,
     watchers: () => views.size,
+    isWatchedBy: (editor) => views.has(editor),
     record: (entry) => Effect.asVoid(record(entry)),
     emit,
     tellEach: (eventsFor) => inOrder(Effect.suspend(() => tell(eventsFor))),

@@ -45,6 +45,8 @@ export interface LiveSession {
   readonly warn: (notice: Notice) => void
   /** How many views there are. */
   readonly watchers: () => number
+  /** Whether another editor watches, or left behind what runs. */
+  readonly isUsedBeside: (editor: Editor) => boolean
   readonly attach: Journal.Journal["attach"]
   readonly attachAfter: Journal.Journal["attachAfter"]
   readonly snapshot: (view: View) => Effect.Effect<SessionSnapshot>
@@ -226,6 +228,8 @@ export const make = Effect.fnUntraced(function* (
       warnings.set(notice.title, notice)
     },
     watchers: journal.watchers,
+    isUsedBeside: (editor) =>
+      journal.isWatchedBy(editor) ? journal.watchers() > 1 : journal.watchers() > 0 || prompts.isBusy(),
     attach: (view) => watched(view, journal.attach(view)),
     attachAfter: (view, after, history, present) => watched(view, journal.attachAfter(view, after, history, present)),
     snapshot: (view) =>

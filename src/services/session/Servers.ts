@@ -2,6 +2,7 @@
 import * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Equal from "effect/Equal"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Scope from "effect/Scope"
@@ -13,6 +14,8 @@ import type { McpConnection, McpManagerShape } from "../McpManager.ts"
 export interface Servers {
   /** Replaces all servers; the old ones end (SES-14). */
   readonly use: (specs: ReadonlyArray<McpSpec>) => Effect.Effect<void>
+  /** Whether these are the servers that are there. */
+  readonly isUsing: (specs: ReadonlyArray<McpSpec>) => boolean
   /** Waits until every server answered or failed. Each notice is given once. */
   readonly connection: Effect.Effect<McpConnection>
 }
@@ -39,6 +42,7 @@ export const make = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Servers> {
   const replacing = yield* Semaphore.make(1)
   let present: Present | undefined
+  let used: ReadonlyArray<McpSpec> = []
 
   const connect = (specs: ReadonlyArray<McpSpec>) =>
     harness.mcp
@@ -71,6 +75,7 @@ export const make = Effect.fnUntraced(function* (
   /** Whoever waits for the old servers waits for the new ones then, so these are there before the old ones end. */
   const replace = Effect.fnUntraced(function* (specs: ReadonlyArray<McpSpec>) {
     const old = present
+    used = specs
     const ended = yield* Deferred.make<void>()
     present = specs.length === 0 ? undefined : yield* launch(specs, Deferred.await(ended))
     if (old !== undefined) yield* Scope.close(old.scope, Exit.void)
@@ -79,6 +84,7 @@ export const make = Effect.fnUntraced(function* (
 
   return {
     use: (specs) => replacing.withPermits(1)(Effect.uninterruptible(replace(specs))),
+    isUsing: (specs) => Equal.equals(specs, used),
     connection
   }
 })

@@ -28,3 +28,12 @@ export const rulesLost = (problems: ReadonlyArray<string>): Notice => ({
     ...(problems.length > MOST_SHOWN ? ["More of this is in the log of the agent, on its standard error."] : [])
   ].join("\n")
 })
+
+/** A client joined with servers of its own, and somebody works with those that are there. */
+export const serversKept: Notice = {
+  _tag: "Notice",
+  severity: "warning",
+  title: "The MCP servers of the client that joined are not used",
+  description:
+    "The session keeps those that it has while it works or others watch it. Load it again when neither is so."
+}

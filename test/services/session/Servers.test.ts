@@ -88,6 +88,33 @@ describe("the servers of a session", () => {
     })
   )
 
+  it.effect("stay while another client uses them, and the one that joins is told if it wanted others", () =>
+    Effect.gen(function* () {
+      const asked = nothingAsked()
+      const { alive, layer } = fakeServers()
+      yield* Effect.gen(function* () {
+        const { id, say } = yield* using(["one"])
+        yield* say("Hi")
+        const joining: ReadonlyArray<readonly [names: ReadonlyArray<string>, told: Array<string>]> = [
+          [[], []],
+          [["one"], []],
+          [["two"], ["notice The MCP servers of the client that joined are not used"]]
+        ]
+        for (const [names, told] of joining) {
+          const other = yield* connect()
+          yield* other.loadSession(id, place({ mcpServers: names.map(server) }), {})
+          assert.deepStrictEqual(alive, ["one"])
+          yield* say("Hi")
+          assert.deepStrictEqual(
+            other.told(id).filter((line) => line.startsWith("notice")),
+            told
+          )
+          yield* other.closeSession(id)
+        }
+      }).pipe(Effect.provide(agentLayer({ script, mcp: layer, asked })))
+    })
+  )
+
   it.effect("that are dead are told once, and harm nobody", () =>
     Effect.gen(function* () {
       const asked = nothingAsked()

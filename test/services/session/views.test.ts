@@ -127,7 +127,7 @@ describe("several connections", () => {
       yield* one.closeSession(id)
       assert.deepStrictEqual(
         [running, waiting].map((fiber) => fiber.pollUnsafe()),
-        [Exit.succeed({ stopReason: "cancelled" }), Exit.succeed({ stopReason: "cancelled" })]
+        [Exit.succeed({ stopReason: "cancelled" as const }), Exit.succeed({ stopReason: "cancelled" as const })]
       )
       assert.strictEqual((yield* Fiber.join(theirs)).stopReason, "end_turn")
     }).pipe(Effect.provide(agentLayer(models)))
