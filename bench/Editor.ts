@@ -1,21 +1,7 @@
-/** An editor, as far as the bench needs one: starts an agent, talks to it, and notes when each line came. */
-import { type ChildProcess, spawn } from "node:child_process"
-import { once } from "node:events"
-import { readdirSync, readFileSync } from "node:fs"
-
-/** Milliseconds of the machine's monotonic clock, which is the same in every process. */
-export const now = (): number => Number(process.hrtime.bigint()) / 1e6
-
-/** No answer may take longer. */
-const PATIENCE = 60_000
-
-export const within = async <A>(work: Promise<A>, what: string, limit = PATIENCE): Promise<A> => {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`${what} took longer than ${limit} ms`)), limit)
-  })
-  return Promise.race([work, late]).finally(() => clearTimeout(timer))
-}
+/** An editor, as far as the bench needs one: talks to an agent, and notes when each message came. */
+import { readFileSync } from "node:fs"
+import type { Link } from "./Links.ts"
+import { now, within } from "./Process.ts"
 
 interface Update {
   readonly sessionUpdate: string
@@ -59,39 +45,23 @@ interface Watch {
   onChunk: ((chunks: number) => void) | undefined
 }
 
-export interface Command {
-  readonly args: ReadonlyArray<string>
-  readonly cwd: string
-  readonly env: Readonly<Record<string, string>>
-}
-
-const alive = new Set<ChildProcess>()
-process.on("exit", () => alive.forEach((child) => child.kill("SIGKILL")))
-
 export class Editor {
-  readonly startedAt = now()
   readonly #cwd: string
-  readonly #child
-  readonly #gone
+  readonly #link: Link
+  readonly #gone: Promise<true>
   readonly #pending = new Map<number, (line: Answered) => void>()
   readonly #watches = new Map<string, Watch>()
   #asked = 0
-  #rest = ""
-  #complaints = ""
 
-  constructor({ args, cwd, env }: Command) {
+  /** Sessions work in the folder. */
+  constructor(link: Link, cwd: string) {
     this.#cwd = cwd
-    this.#child = spawn(process.execPath, args, { cwd, env, stdio: ["pipe", "pipe", "pipe"] })
-    alive.add(this.#child)
-    this.#gone = once(this.#child, "exit").then(() => alive.delete(this.#child))
-    this.#child.stdin.on("error", () => {})
-    this.#child.stderr.on("data", (text: Buffer) => (this.#complaints += text.toString()))
-    this.#child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    this.#link = link
+    this.#gone = link.closed.then(() => true)
+    link.take = (text) => {
       const at = now()
-      const lines = (this.#rest + text).split("\n")
-      this.#rest = lines.pop() ?? ""
-      for (const line of lines) this.#take(JSON.parse(line) as Line, at)
-    })
+      this.#take(JSON.parse(text) as Line, at)
+    }
   }
 
   #take(line: Line, at: number): void {
@@ -122,7 +92,7 @@ export class Editor {
   }
 
   #send(message: object): void {
-    this.#child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`)
+    this.#link.send(JSON.stringify({ jsonrpc: "2.0", ...message }))
   }
 
   async #request(method: string, params: object): Promise<{ readonly result: Answer; readonly at: number }> {
@@ -130,16 +100,16 @@ export class Editor {
     const answered = new Promise<Answered>((resolve) => this.#pending.set(id, resolve))
     this.#send({ id, method, params })
     const line = await within(Promise.race([answered, this.#gone]), method)
-    if (typeof line === "boolean") throw new Error(`the agent ended: ${this.#complaints}`)
+    if (line === true) throw new Error(`the connection ended before ${method} was answered`)
     if (line.result === undefined) throw new Error(`${method}: ${line.error?.message}`)
     return { result: line.result, at: line.at }
   }
 
-  /** Milliseconds from the start of the process to the answer. */
+  /** Gives the time of the answer. */
   async initialize(): Promise<number> {
     const clientCapabilities = { fs: { readTextFile: true, writeTextFile: false }, terminal: false }
     const { at } = await this.#request("initialize", { protocolVersion: 1, clientCapabilities })
-    return at - this.startedAt
+    return at
   }
 
   /** `model` is chosen for it; without one it has the default. */
@@ -182,28 +152,7 @@ export class Editor {
     this.#send({ method: "session/cancel", params: { sessionId } })
   }
 
-  /** MiB of memory at its peak. */
-  peakMemory(): number {
-    const status = readFileSync(`/proc/${this.#child.pid}/status`, "utf8")
-    return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1]) / 1024
-  }
-
-  /** Milliseconds of processor time that all its threads have used. */
-  processorTime(): number {
-    const folder = `/proc/${this.#child.pid}/task`
-    const used = readdirSync(folder).map((task) => readFileSync(`${folder}/${task}/schedstat`, "utf8").split(" ")[0])
-    return used.reduce((sum, nanos) => sum + Number(nanos) / 1e6, 0)
-  }
-
-  /** Ends the input, and gives the milliseconds until the process is gone. */
-  async end(): Promise<number> {
-    const endedAt = now()
-    this.#child.stdin.end()
-    try {
-      await within(this.#gone, "the end of the process", 5_000)
-    } finally {
-      this.#child.kill("SIGKILL")
-    }
-    return now() - endedAt
+  close(): void {
+    this.#link.close()
   }
 }

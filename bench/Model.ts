@@ -2,8 +2,8 @@
 import { fork } from "node:child_process"
 import { once } from "node:events"
 import { join } from "node:path"
-import { within } from "./Editor.ts"
 import type { Report } from "./model-server.ts"
+import { within } from "./Process.ts"
 
 export interface Model {
   /** Where it listens, without a path. */

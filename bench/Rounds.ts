@@ -1,8 +1,11 @@
 /** What is done with each program in each round, and the figures that it gives. */
 import { setTimeout as pause } from "node:timers/promises"
 import type { DialectName } from "./Dialects.ts"
-import { Editor, type Command, type Turn } from "./Editor.ts"
+import { Editor, type Turn } from "./Editor.ts"
+import { stdio } from "./Links.ts"
 import type { Model } from "./Model.ts"
+import { type Command, Process } from "./Process.ts"
+import type { ProgramName } from "./Report.ts"
 
 /** Every figure has the unit that its name ends with. */
 export type Figure =
@@ -29,10 +32,15 @@ export type Figure =
   | "twenty sessions ms"
   | "twenty warm sessions ms"
   | "load ms"
+  | "fifty sessions ms"
+  | "fifty warm sessions ms"
+  | "fifty sessions cpu ms"
+  | "fifty sessions MiB"
+  | "idle connections MiB"
   | `${DialectName} deltas/s`
 
 export interface Program {
-  readonly name: string
+  readonly name: ProgramName
   readonly command: Command
   readonly asksModel: boolean
 }
@@ -44,40 +52,40 @@ const SESSIONS = 20
 const IDLE_SESSIONS = 50
 const WARM_TURNS = 6
 /** Milliseconds in which a process comes to rest. */
-const REST = 500
+export const REST = 500
 
 let prompts = 0
-const nextId = (): string => `p${prompts++}`
+export const nextId = (): string => `p${prompts++}`
 
 const expected = Array.from({ length: DELTAS }, (_, index) => `word${String(index).padStart(5, "0")} `).join("")
 
-const stream = async (editor: Editor, session: string): Promise<Turn> => {
+export const stream = async (editor: Editor, session: string): Promise<Turn> => {
   const turn = await editor.prompt(session, `stream ${DELTAS} #${nextId()}`)
   if (turn.text !== expected || turn.stopReason !== "end_turn")
     throw new Error("the streamed text is not what was sent")
   return turn
 }
 
-const rateOf = ({ endedAt, sentAt }: Turn): number => (DELTAS * 1000) / (endedAt - sentAt)
+export const rateOf = ({ endedAt, sentAt }: Turn): number => (DELTAS * 1000) / (endedAt - sentAt)
 
-const using = async (program: Program, work: (editor: Editor) => Promise<void>): Promise<number> => {
-  const editor = new Editor(program.command)
+const using = async (program: Program, work: (editor: Editor, agent: Process) => Promise<void>): Promise<number> => {
+  const agent = new Process(program.command)
   try {
-    await work(editor)
+    await work(new Editor(stdio(agent), program.command.cwd), agent)
   } catch (error) {
-    await editor.end().catch(() => 0)
-    throw error
+    await agent.end().catch(() => 0)
+    throw new Error(`${program.name}: ${agent.complaints()}`, { cause: error })
   }
-  return editor.end()
+  return agent.end()
 }
 
 /** Start, rest, end. */
 export const start = async (program: Program, put: Put): Promise<void> => {
-  const ended = await using(program, async (editor) => {
-    put("initialize ms", await editor.initialize())
-    put("initialize cpu ms", editor.processorTime())
+  const ended = await using(program, async (editor, agent) => {
+    put("initialize ms", (await editor.initialize()) - agent.startedAt)
+    put("initialize cpu ms", agent.processorTime())
     await pause(REST)
-    put("after initialize MiB", editor.peakMemory())
+    put("after initialize MiB", agent.peakMemory())
   })
   put("end of input ms", ended)
 }
@@ -110,14 +118,14 @@ const cancels = async (editor: Editor, times: number, put: Put): Promise<void> =
 
 /** What a person does: opens the agent, types at once, and goes on. */
 export const work = async (program: Program, model: Model, files: ReadonlyArray<string>, put: Put): Promise<void> => {
-  await using(program, async (editor) => {
+  await using(program, async (editor, agent) => {
     await editor.initialize()
     const session = await editor.open()
     put("first session ms", session.ms)
     const id = nextId()
     const first = await editor.prompt(session.id, `say #${id}`)
-    put("first token ms", first.firstAt - editor.startedAt)
-    put("first token cpu ms", editor.processorTime())
+    put("first token ms", first.firstAt - agent.startedAt)
+    put("first token cpu ms", agent.processorTime())
     for (const request of program.asksModel ? await model.requests(id, 1) : [])
       put("first request bytes", request.bytes)
     for (let turn = 0; turn < WARM_TURNS; turn++) {
@@ -132,14 +140,14 @@ export const work = async (program: Program, model: Model, files: ReadonlyArray<
     }
     const streamed = await editor.open()
     for (let time = 0; time < 3; time++) {
-      const before = editor.processorTime()
+      const before = agent.processorTime()
       const turn = await stream(editor, streamed.id)
-      put("stream cpu ms", editor.processorTime() - before)
+      put("stream cpu ms", agent.processorTime() - before)
       put("stream deltas/s", rateOf(turn))
       put("stream chunks", turn.chunks)
       put("longest chunk characters", turn.longest)
     }
-    put("after streams MiB", editor.peakMemory())
+    put("after streams MiB", agent.peakMemory())
   })
 }
 
@@ -150,14 +158,14 @@ const together = async (editor: Editor, sessions: ReadonlyArray<string>): Promis
 
 /** Many sessions at rest, and twenty of them asked at once; then once more. */
 export const crowd = async (program: Program, put: Put): Promise<void> => {
-  await using(program, async (editor) => {
+  await using(program, async (editor, agent) => {
     await editor.initialize()
     const sessions = [(await editor.open()).id]
     await pause(REST)
-    const before = editor.peakMemory()
+    const before = agent.peakMemory()
     for (let opened = 0; opened < IDLE_SESSIONS; opened++) sessions.push((await editor.open()).id)
     await pause(REST)
-    put("idle session MiB", (editor.peakMemory() - before) / IDLE_SESSIONS)
+    put("idle session MiB", (agent.peakMemory() - before) / IDLE_SESSIONS)
     put("twenty sessions ms", await together(editor, sessions.slice(0, SESSIONS)))
     put("twenty warm sessions ms", await together(editor, sessions.slice(0, SESSIONS)))
   })

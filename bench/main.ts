@@ -1,7 +1,8 @@
 /**
  * The program beside three floors, in one run: bare Node, a minimal agent on the official SDK, and the same with one
  * `fetch` a turn to the model endpoint of the bench. Each round starts every program anew, one at a time; figures are
- * medians over rounds. All of it stays on the loopback interface.
+ * medians over rounds. Then the program over WebSocket and Streamable HTTP beside itself over stdio. All of it stays on
+ * the loopback interface.
  *
  * `npm run bench -- --rounds 9`. The machine should have nothing else to do: of a busy one, only the ratios tell.
  */
@@ -11,12 +12,15 @@ import { join } from "node:path"
 import { parseArgs } from "node:util"
 import { type DialectName, dialects } from "./Dialects.ts"
 import { startModel } from "./Model.ts"
+import { carry, fifty, idle, overHttp, overStdio, overWebSocket } from "./Network.ts"
 import { type ProgramName, report } from "./Report.ts"
 import { converse, crowd, type Figure, load, type Program, type Put, start, streams, work } from "./Rounds.ts"
 
 const { values } = parseArgs({
   options: {
     rounds: { type: "string", default: "7" },
+    /** Only the `programs` beside their floors, or only the `network` beside stdio. */
+    part: { type: "string", default: "" },
     /** Another build of the program, such as an older one. */
     program: { type: "string", default: join(import.meta.dirname, "../bin/super-pi") }
   }
@@ -66,6 +70,13 @@ const bare = program("bare Node", [floor("bare")], false)
 const sdk = program("SDK", [floor("sdk")], false)
 const fetching = program("SDK and fetch", [floor("sdk")], true, { MODEL_URL: model.url })
 
+const served = (name: ProgramName) => program(name, [values.program, "agent", "serve", "--bind", "127.0.0.1:0"], true)
+const transports = [
+  overStdio("stdio", ours.command),
+  overWebSocket("WebSocket", served("WebSocket").command),
+  overHttp("HTTP", served("HTTP").command)
+]
+
 const figures = new Map<ProgramName, Map<Figure, Array<number>>>()
 let warm = false
 const putFor = (name: ProgramName): Put => {
@@ -76,17 +87,27 @@ const putFor = (name: ProgramName): Put => {
   }
 }
 
+const programs = async (): Promise<void> => {
+  for (const each of [ours, bare, sdk, fetching]) await start(each, putFor(each.name))
+  for (const each of [ours, fetching]) await work(each, model, each === ours ? files : [], putFor(each.name))
+  for (const each of [ours, sdk, fetching]) await crowd(each, putFor(each.name))
+  await streams(ours, models, putFor("super-pi"))
+  for (const each of [scripted, sdk]) await work(each, model, [], putFor(each.name))
+  await load(ours, session, putFor("super-pi"))
+}
+
+const network = async (): Promise<void> => {
+  await carry(transports, session, putFor)
+  for (const each of transports) await fifty(each, putFor(each.name))
+  for (const each of transports.slice(1)) await idle(each, putFor(each.name))
+}
+
 const session = await converse(ours, MESSAGES)
 for (let round = 0; round <= rounds; round++) {
   warm = round > 0
   process.stderr.write(warm ? `round ${round} of ${rounds}, load ${loadavg()[0]?.toFixed(1)}\n` : "warming up\n")
-  for (const each of [ours, bare, sdk, fetching]) await start(each, putFor(each.name as ProgramName))
-  for (const each of [ours, fetching])
-    await work(each, model, each === ours ? files : [], putFor(each.name as ProgramName))
-  for (const each of [ours, sdk, fetching]) await crowd(each, putFor(each.name as ProgramName))
-  await streams(ours, models, putFor("super-pi"))
-  for (const each of [scripted, sdk]) await work(each, model, [], putFor(each.name as ProgramName))
-  await load(ours, session, putFor("super-pi"))
+  if (values.part !== "network") await programs()
+  if (values.part !== "programs") await network()
 }
 model.stop()
 
