@@ -19,8 +19,10 @@ const run = (cwd: string, command: string, ...args: ReadonlyArray<string>): stri
 /** What the example does not touch: modules by their own path, and declarations that are more than `any`. */
 const consumer = `
 import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
 import * as SuperPi from "super-pi"
 import { version } from "super-pi/domain/Version"
+import { AcpServer } from "super-pi/servers"
 import { Agent } from "super-pi/services/Agent"
 import * as Memory from "super-pi/transports/Memory"
 import { scriptedModel } from "super-pi/testing"
@@ -29,6 +31,7 @@ export const connect = Effect.map(Agent, (agent) => agent.connect)
 export const same: typeof Agent = SuperPi.Agent
 export const models = scriptedModel({ steps: [{ parts: [{ text: "Hello" }] }] })
 export const pair: Effect.Effect<{ readonly agent: Memory.MemoryEnd; readonly editor: Memory.MemoryEnd }> = Memory.pair
+export const server = AcpServer.layer({ host: "127.0.0.1", port: 0, secret: Redacted.make("secret") })
 export const text: string = version
 // @ts-expect-error: declarations are found and are not any
 export const wrong: number = version

@@ -1,17 +1,24 @@
 /** The agent inside another application: what is replaced is what counts, and the end of a scope is the end of it all. */
 import { assert, describe, it } from "@effect/vitest"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as LanguageModel from "effect/ai/LanguageModel"
 import type * as Response from "effect/ai/Response"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as HttpRouter from "effect/http/HttpRouter"
 import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import { spawn } from "node:child_process"
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { WebSocket } from "ws"
 import {
   type Access,
   AcpAgent,
@@ -24,9 +31,11 @@ import {
   ScriptedEditor,
   type SettingsValue
 } from "../src/index.ts"
+import { AcpServer, InboxServer, Relay, RelayedAgent, StreamableHttp } from "../src/servers.ts"
 import { memoryStore, scriptedModel } from "../src/testing.ts"
+import * as WebSocketFrames from "../src/transports/http/WebSocketFrames.ts"
 import { failed } from "./support/Link.ts"
-import { ended, folder, node } from "./support/Program.ts"
+import { ended, folder, initialize, node } from "./support/Program.ts"
 import { root } from "./support/Sources.ts"
 
 const call = (name: string, input: Record<string, string>) => ({ tool: { name, input } })
@@ -67,6 +76,22 @@ const endings = ({ updates }: ScriptedEditor.EditorTurn) =>
   )
 
 const shown = ({ updates }: ScriptedEditor.EditorTurn) => JSON.stringify(updates)
+
+const anywhere = { host: "127.0.0.1", port: 0 }
+const secret = Redacted.make("the secret of a test, which is long enough")
+
+/** What a server needs. */
+const network = (home: string, replaced: Layer.Layer<never>, settings: Partial<SettingsValue> = {}) =>
+  Layer.merge(agent(home, replaced, settings), AcpAgent.settings({ home, ...settings }))
+
+/** A client's end of a connection. */
+const dial = Effect.fnUntraced(function* (address: string) {
+  const socket = new WebSocket(address, { headers: { authorization: `Bearer ${Redacted.value(secret)}` } })
+  yield* Effect.callback<void>((resume) => {
+    socket.once("open", () => resume(Effect.void))
+  })
+  return { socket, frames: yield* WebSocketFrames.make(socket) }
+})
 
 describe("embedding", () => {
   it.live("the example does what it says, and leaves nothing behind", () =>
@@ -256,6 +281,99 @@ describe("embedding", () => {
         assert.propertyVal(yield* failed(other.request("session/set_mode", mode)), "code", -32602)
         yield* one.request("session/set_mode", { ...mode, sessionId: one.sessionId })
       }).pipe(Effect.provide(agent(home, memoryStore)))
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("a server is a layer: clients come in with the secret, and are told when the layer ends", () =>
+    Effect.gen(function* () {
+      const { home, work } = yield* place
+      const model = scriptedModel({ steps: [{ parts: [{ text: "Hello." }] }] })
+      const agents = network(home, Layer.merge(model, memoryStore), { remoteCeiling: "plan" })
+      const served = AcpServer.layer({ ...anywhere, secret, connection: { name: "house-bot" } })
+      const ended = yield* Effect.gen(function* () {
+        const { port } = yield* AcpServer.AcpServer
+        const stranger = yield* HttpClient.post(`http://127.0.0.1:${port}/acp`)
+        assert.strictEqual(stranger.status, 401)
+        const { frames, socket } = yield* dial(`ws://127.0.0.1:${port}/ws`)
+        const ended = yield* Deferred.make<number>()
+        socket.on("close", (code) => Deferred.doneUnsafe(ended, Effect.succeed(code)))
+        const editor = yield* ScriptedEditor.make(frames, { cwd: work })
+        assert.deepInclude(editor.agent.agentInfo, { name: "house-bot" })
+        assert.deepInclude(yield* editor.prompt("Hi"), { stopReason: "end_turn", text: "Hello." })
+        const mode = { sessionId: editor.sessionId, modeId: "ask" }
+        assert.propertyVal(yield* failed(editor.request("session/set_mode", mode)), "code", -32602)
+        return ended
+      }).pipe(Effect.provide([Layer.provide(served, agents), FetchHttpClient.layer]))
+      assert.strictEqual(yield* Deferred.await(ended), 1001)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("one agent is behind a server, an inbox and a relay at once, and a session belongs to none of them", () =>
+    Effect.gen(function* () {
+      const { home, work } = yield* place
+      const model = scriptedModel({ steps: [{ again: true, parts: [{ text: "Hello." }] }] })
+      const agents = network(home, Layer.merge(model, memoryStore))
+      const called = Relay.Relay.use(({ port }) =>
+        Effect.succeed(
+          RelayedAgent.layer({
+            address: new URL(`ws://127.0.0.1:${port}/agent`),
+            token: Effect.succeed(secret),
+            tell: () => Effect.void
+          })
+        )
+      )
+      const served = Layer.mergeAll(
+        AcpServer.layer({ ...anywhere, secret }),
+        Layer.provide(InboxServer.layer({ ...anywhere, secret, cwd: work }), AcpAgent.platform),
+        Layer.provideMerge(Layer.unwrap(called), Relay.layer(anywhere))
+      )
+      yield* Effect.gen(function* () {
+        const [server, inbox, relay] = [yield* AcpServer.AcpServer, yield* InboxServer.InboxServer, yield* Relay.Relay]
+        const asked = HttpClientRequest.post(`http://127.0.0.1:${inbox.port}/v1/chat`).pipe(
+          HttpClientRequest.bearerToken(secret),
+          HttpClientRequest.bodyJsonUnsafe({ message: "Hi", stream: false })
+        )
+        const { json, status } = yield* HttpClient.execute(asked)
+        assert.strictEqual(status, 200)
+        assert.nestedPropertyVal(yield* json, "text", "Hello.")
+        for (const port of [server.port, relay.port]) {
+          const { frames } = yield* dial(`ws://127.0.0.1:${port}/ws`)
+          const editor = yield* ScriptedEditor.make(frames, { cwd: work })
+          assert.deepInclude(yield* editor.prompt("Hi"), { text: "Hello." })
+          const listed = yield* editor.request("session/list", {})
+          assert.lengthOf(JSON.stringify(listed).match(/"sessionId"/g) ?? [], port === server.port ? 2 : 3)
+        }
+      }).pipe(Effect.provide([Layer.provide(served, agents), FetchHttpClient.layer]))
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("a server refuses a weak secret where others than this machine can connect", () =>
+    Effect.gen(function* () {
+      const { home } = yield* place
+      const agents = network(home, memoryStore)
+      const served = AcpServer.layer({ host: "0.0.0.0", port: 0, secret: Redacted.make("secret") })
+      const refused = yield* Effect.flip(Effect.scoped(Layer.build(Layer.provide(served, agents))))
+      assert.include(refused.message, "needs a strong secret")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("Streamable HTTP is a route of a server that the application has already", () =>
+    Effect.gen(function* () {
+      const { home } = yield* place
+      const agents = network(home, memoryStore)
+      const route = HttpRouter.use((router) =>
+        Effect.flatMap(StreamableHttp.make({ version: "7" }), (app) => router.add("*", "/agent", app))
+      )
+      const served = HttpRouter.serve(route, { disableLogger: true, disableListenLog: true }).pipe(
+        Layer.provide(agents),
+        Layer.provideMerge(NodeHttpServer.layerTest)
+      )
+      yield* Effect.gen(function* () {
+        const posted = HttpClientRequest.bodyJsonUnsafe(HttpClientRequest.post("/agent"), initialize)
+        const { headers, json } = yield* HttpClient.execute(posted)
+        assert.nestedPropertyVal(yield* json, "result.agentInfo.version", "7")
+        assert.isString(headers["acp-connection-id"])
+      }).pipe(Effect.provide(served))
     }).pipe(Effect.scoped)
   )
 })

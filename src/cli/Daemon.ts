@@ -9,10 +9,11 @@ import { version } from "../domain/Version.ts"
 import { authority } from "../transports/http/Address.ts"
 import { agentOptions } from "./AgentFlags.ts"
 import * as Companion from "./Companion.ts"
-import { bindFlag, listenerFlags, secretFlag } from "./ListenerFlags.ts"
+import { explained } from "./Explained.ts"
+import { bindFlag, listenerFlags, secretFlag, tlsOf } from "./ListenerFlags.ts"
 import * as ListenerSecret from "./ListenerSecret.ts"
 import { lifetime } from "./Process.ts"
-import * as Serve from "./Serve.ts"
+import * as Started from "./Started.ts"
 
 const variable = "SUPERCHARGE_PASSWORD"
 const bindVariable = "SUPERAGENT_BIND"
@@ -38,15 +39,15 @@ const companion = Flag.Boolean("companion").pipe(
 )
 
 /** What a person needs in order to use it. The line for curl works as it is once the secret is in it. */
-const announcement = (started: Serve.Started, folder: string): ReadonlyArray<string> => {
+const announcement = (started: Started.Started, folder: string): ReadonlyArray<string> => {
   const { address, secure } = started
-  const base = `${secure ? "https" : "http"}://${authority(Serve.reachable(address))}`
+  const base = `${secure ? "https" : "http"}://${authority(Started.reachable(address))}`
   return [
     `super-pi ${version} serves its HTTP inbox, not ACP, on ${authority(address)}`,
-    `  curl -N ${base}/v1/chat -H "authorization: Bearer ${Serve.keyOf(started)}" -H "content-type: application/json" -d '{"message":"Hello"}'`,
+    `  curl -N ${base}/v1/chat -H "authorization: Bearer ${Started.keyOf(started)}" -H "content-type: application/json" -d '{"message":"Hello"}'`,
     `  ${base}/openapi.json says what else there is`,
     `Conversations work in ${folder} unless they name another folder`,
-    ...Serve.caveats(started)
+    ...Started.caveats(started)
   ]
 }
 
@@ -62,7 +63,7 @@ export const daemon = Command.make(
   },
   Effect.fnUntraced(function* ({ acp, bind, companion, cwd, grace, origins, secret: given, tlsCert, tlsKey }) {
     const flags = yield* agentOptions
-    const tls = yield* Serve.tlsOf(tlsCert, tlsKey)
+    const tls = yield* tlsOf(tlsCert, tlsKey)
     if (acp && companion) {
       return yield* new CliError.UserError({
         cause: "companion",
@@ -92,9 +93,9 @@ export const daemon = Command.make(
       return yield* program
         .serve({
           ...options,
-          started: (address, ceiling) => Console.error(Serve.announcement({ address, ceiling, ...state }).join("\n"))
+          started: (address, ceiling) => Console.error(Started.announcement({ address, ceiling, ...state }).join("\n"))
         })
-        .pipe(Effect.mapError((error) => Serve.failed(error, error.message)))
+        .pipe(explained)
     }
     const program = yield* Effect.promise(() => import("../composition/Daemon.ts"))
     yield* program
@@ -103,7 +104,7 @@ export const daemon = Command.make(
         cwd: folder,
         started: (address, ceiling) => Console.error(announcement({ address, ceiling, ...state }, folder).join("\n"))
       })
-      .pipe(Effect.mapError((error) => Serve.failed(error, error.message)))
+      .pipe(explained)
   })
 ).pipe(
   Command.withDescription("Serve an HTTP inbox: conversations over plain HTTP and server-sent events, at /v1/chat")

@@ -1,11 +1,11 @@
 /** `agent headless`: the agent calls a relay, and clients reach it there. */
-import * as CliError from "effect/cli/CliError"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { agentOptions } from "./AgentFlags.ts"
+import { explained } from "./Explained.ts"
 import { listenerFlags } from "./ListenerFlags.ts"
 import { lifetime } from "./Process.ts"
 
@@ -43,6 +43,6 @@ export const headless = Command.make(
       origin: Option.getOrUndefined(Option.orElse(origin, () => oldOrigin)),
       lifetime: lifetime(grace),
       tell: (line) => Console.error(line)
-    }).pipe(Effect.mapError((cause) => new CliError.UserError({ cause, userMessage: cause.message })))
+    }).pipe(explained)
   })
 ).pipe(Command.withDescription("Connect outward to a WebSocket relay, through which clients reach the agent"))

@@ -8,15 +8,11 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type { Hello, Member, Reply, Report } from "../transports/leader/Handshake.ts"
-import type { LeaderFailed } from "../transports/leader/LeaderFailed.ts"
 import { leaderOptions, leaderSocketFlag } from "./AgentFlags.ts"
+import { explained } from "./Explained.ts"
 import { lifetime } from "./Process.ts"
 
 const composition = Effect.promise(() => import("../composition/Leader.ts"))
-
-const explained = Effect.mapError(
-  (cause: LeaderFailed) => new CliError.UserError({ cause, userMessage: cause.message })
-)
 
 /** `agent leader`. */
 export const agentLeader = Command.make(

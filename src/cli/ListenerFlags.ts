@@ -1,7 +1,9 @@
 /** The flags of commands that listen on a port. They stand after the transport's name. */
+import * as CliError from "effect/cli/CliError"
 import * as Flag from "effect/cli/Flag"
 import * as Config from "effect/Config"
 import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Address from "../transports/http/Address.ts"
@@ -62,4 +64,14 @@ export const listenerFlags = {
   ),
   tlsKey: tlsFile("tls-key", "The key of the certificate, a PEM file"),
   grace
+}
+
+/** A certificate is of use only with its key. */
+export const tlsOf = (cert: Option.Option<string>, key: Option.Option<string>) => {
+  if (Option.isSome(cert) && Option.isSome(key)) return Effect.succeed({ cert: cert.value, key: key.value })
+  return Option.isSome(cert) || Option.isSome(key)
+    ? Effect.fail(
+        new CliError.UserError({ cause: "tls", userMessage: "--tls-cert and --tls-key belong together: give both" })
+      )
+    : Effect.undefined
 }

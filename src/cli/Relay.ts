@@ -1,14 +1,13 @@
 /** `relay`: the place where agents that call outward and their clients meet. */
-import * as CliError from "effect/cli/CliError"
 import * as Command from "effect/cli/Command"
 import * as Console from "effect/Console"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { type Address, authority } from "../transports/http/Address.ts"
-import { isLoopback } from "../transports/http/Guard.ts"
-import { bindFlag, listenerFlags } from "./ListenerFlags.ts"
+import { explained } from "./Explained.ts"
+import { bindFlag, listenerFlags, tlsOf } from "./ListenerFlags.ts"
 import { lifetime } from "./Process.ts"
-import { reachable, tlsOf } from "./Serve.ts"
+import { openWarning, reachable } from "./Started.ts"
 
 /** What a person needs in order to connect both sides. */
 const announcement = (address: Address, secure: boolean): ReadonlyArray<string> => {
@@ -18,9 +17,7 @@ const announcement = (address: Address, secure: boolean): ReadonlyArray<string> 
     `  Agents   ${base}/agent`,
     `  Clients  ${base}/ws?token=TOKEN`,
     "TOKEN is a secret of your own, of 16 characters or more, the same for an agent and its clients",
-    ...(secure || isLoopback(address.host)
-      ? []
-      : ["warning: without --tls-cert and --tls-key, or a proxy that has them, the network can read along"])
+    ...openWarning(secure, address)
   ]
 }
 
@@ -40,9 +37,6 @@ export const relay = Command.make(
       yield* Console.error(announcement(address, tls !== undefined).join("\n"))
       yield* until
     })
-    yield* Effect.mapError(
-      Effect.andThen(Effect.scoped(listen), ending),
-      (cause) => new CliError.UserError({ cause, userMessage: cause.message })
-    )
+    yield* Effect.andThen(Effect.scoped(listen), ending).pipe(explained)
   })
 ).pipe(Command.withDescription("Join agents that call outward (agent headless) and their clients, by a token"))

@@ -1,21 +1,18 @@
 /** `token create`, `list` and `revoke`: who may use an agent that asks for a gateway token. */
 import * as Argument from "effect/cli/Argument"
-import * as CliError from "effect/cli/CliError"
+import type * as CliError from "effect/cli/CliError"
 import * as Command from "effect/cli/Command"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { TokenStore } from "../services/auth/TokenStore.ts"
 import { tokenStore } from "../composition/Platform.ts"
+import { explained } from "./Explained.ts"
 
 /** Runs against the token store. What goes wrong there is a sentence for the person at the terminal. */
 const withStore = <A, E extends { readonly message: string }>(
   use: (store: TokenStore["Service"]) => Effect.Effect<A, E>
-): Effect.Effect<A, CliError.UserError> =>
-  TokenStore.use(use).pipe(
-    Effect.mapError((cause) => new CliError.UserError({ cause, userMessage: cause.message })),
-    Effect.provide(tokenStore)
-  )
+): Effect.Effect<A, CliError.UserError> => TokenStore.use(use).pipe(explained, Effect.provide(tokenStore))
 
 const create = Command.make(
   "create",

@@ -5,20 +5,17 @@ import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { randomBytes } from "node:crypto"
 import { version } from "../domain/Version.ts"
-import type { Agent } from "../services/Agent.ts"
 import { type Flags, Settings } from "../services/Settings.ts"
 import { readVariable } from "../services/settings/Environment.ts"
-import * as Connection from "../transports/acp/Connection.ts"
 import { isLoopback } from "../transports/http/Guard.ts"
-import { dial } from "../transports/relay/Dial.ts"
 import { LinkFailed } from "../transports/relay/Link.ts"
-import * as Links from "../transports/relay/Links.ts"
 import { proxyVariables } from "../transports/relay/Proxy.ts"
+import * as RelayedAgent from "../transports/relay/RelayedAgent.ts"
 import { agent } from "./Agent.ts"
 import * as Lifetime from "./Lifetime.ts"
 import { platform } from "./Platform.ts"
+import * as RemoteAccess from "./RemoteAccess.ts"
 
 /** What the command line says about the relay. It wins over configuration and environment. */
 export interface HeadlessOptions {
@@ -103,47 +100,27 @@ const readProxies = Effect.gen(function* () {
   return values
 })
 
-/** What clients may do. */
-const permissions = Effect.fnUntraced(function* ({ alwaysApprove }: Flags) {
-  const { remoteCeiling } = yield* (yield* Settings).current
-  if (remoteCeiling !== "always-approve") {
-    const held = alwaysApprove ? "; --always-approve does not go beyond remote.execution_mode_ceiling" : ""
-    return `Sessions go up to the mode ${remoteCeiling}${held}`
-  }
-  return alwaysApprove
-    ? "Because of --always-approve, whoever knows the token can run anything as this user, without being asked"
-    : "By remote.execution_mode_ceiling, whoever knows the token can choose to run anything without being asked"
-})
-
 /** Calls the relay, and goes on for as long as the scope is open. */
-const start = Effect.fnUntraced(function* (flags: Flags, options: HeadlessOptions) {
+const start = Effect.fnUntraced(function* ({ alwaysApprove }: Flags, options: HeadlessOptions) {
   const { tell } = options
   const settings = yield* Settings
-  const { relay } = yield* settings.current
+  const { relay, remoteCeiling } = yield* settings.current
   const address = yield* readAddress(options.url, relay.url, settings.home)
   const wanted = options.origin ?? relay.origin
   const origin = wanted === undefined ? undefined : yield* readOrigin(wanted)
   const variables = yield* readProxies
-  const context = yield* Effect.context<Agent | Settings | FileSystem.FileSystem>()
+  const context = yield* Effect.context<Settings | FileSystem.FileSystem>()
   const token = Effect.provide(readToken(options.tokenFile), context)
   // A file that is not there now is a mistake; one that is gone later may come back.
   yield* Effect.mapError(token, ({ message }) => new HeadlessFailed({ message }))
-  const instance = randomBytes(16).toString("hex")
 
   // Its query may hold a secret.
   yield* tell(`super-pi ${version} calls the relay ${address.protocol}//${address.host}${address.pathname}`)
-  yield* tell(yield* permissions(flags))
+  yield* tell(RemoteAccess.describe({ alwaysApprove, ceiling: remoteCeiling, key: "token" }))
   if (address.protocol === "ws:" && !isLoopback(address.hostname)) {
     yield* tell("warning: ws:// is not encrypted, and the network can read along: use wss:// where you can")
   }
-  yield* Effect.forkScoped(
-    Links.keep({
-      token,
-      dial: (token) => dial({ address, token, origin, instance, version, variables }),
-      serve: (frames) => Effect.provide(Connection.serveRemote(frames, { version }), context),
-      tell
-    })
-  )
+  yield* RelayedAgent.start({ address, token, variables, tell, ...(origin === undefined ? {} : { origin }) })
 })
 
 /** Serves until the lifetime is over. */

@@ -2,11 +2,9 @@
 import * as Effect from "effect/Effect"
 import type * as Redacted from "effect/Redacted"
 import type { ExecutionMode } from "../domain/permission/ExecutionMode.ts"
-import { version } from "../domain/Version.ts"
 import { type Flags, Settings } from "../services/Settings.ts"
-import * as AcpEndpoints from "../transports/http/AcpEndpoints.ts"
-import * as Guard from "../transports/http/Guard.ts"
-import * as Listener from "../transports/http/Listener.ts"
+import * as AcpServer from "../transports/http/AcpServer.ts"
+import type * as Listener from "../transports/http/Listener.ts"
 import { agent } from "./Agent.ts"
 import * as Lifetime from "./Lifetime.ts"
 
@@ -33,9 +31,7 @@ export const serve = ({
   tls
 }: ServeOptions): Effect.Effect<void, Listener.ListenFailed> => {
   const start = Effect.gen(function* () {
-    const guard = yield* Guard.make({ secret, bind, origins })
-    const endpoints = yield* AcpEndpoints.make({ guard, version })
-    const address = yield* Listener.listen({ ...bind, ...endpoints, ...(tls === undefined ? {} : { tls }) })
+    const address = yield* AcpServer.serve({ ...bind, secret, origins, ...(tls === undefined ? {} : { tls }) })
     const { remoteCeiling } = yield* (yield* Settings).current
     yield* started(address, remoteCeiling)
   })

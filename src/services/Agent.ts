@@ -63,7 +63,10 @@ export interface AgentConnection {
   ) => Effect.Effect<void, AuthRequired | InvalidInput>
   readonly logout: Effect.Effect<void>
   readonly newSession: (place: Place, wishes: SessionWishes) => Effect.Effect<SessionSnapshot, Open>
-  /** Tells the history, the whole of it or what came `after`, to this connection's editor, then the present state, then answers (SES-06, SES-07). */
+  /**
+   * Tells the history, the whole of it or what came `after`, to this connection's editor, then the present state, then
+   * answers (SES-06, SES-07).
+   */
   readonly loadSession: (
     id: SessionId,
     place: Place,

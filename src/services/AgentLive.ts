@@ -97,7 +97,7 @@ export const layer = Layer.effect(
 
       const newSession = Effect.fn("Agent.newSession")(function* (place: Place, wished: SessionWishes) {
         yield* auth.require
-        yield* wish.place(place)
+        yield* wish.place(place, ceiling)
         const harness = yield* wish.harness({ ...usual, ...wished })
         const highest = lower(harness.ceiling, ceiling)
         // What the transport sets goes as far as the harness does; a client that wishes for more is told.
@@ -133,7 +133,7 @@ export const layer = Layer.effect(
         attach: (session: LiveSession, view: View) => Effect.Effect<void, E, Scope.Scope>
       ) {
         yield* auth.require
-        yield* wish.place(place)
+        yield* wish.place(place, ceiling)
         return yield* enter(
           Effect.fnUntraced(function* (view) {
             const session = yield* sessions.open(id)
@@ -171,7 +171,7 @@ export const layer = Layer.effect(
 
       const forkSession = Effect.fn("Agent.forkSession")(function* (id: SessionId, place: Place) {
         yield* auth.require
-        yield* wish.place(place)
+        yield* wish.place(place, ceiling)
         return yield* enter(
           Effect.fnUntraced(function* (view) {
             const session = yield* sessions.fork(id, place.cwd)

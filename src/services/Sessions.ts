@@ -82,6 +82,12 @@ export const layer = Layer.effect(
 
     const scratchOf = (id: SessionId) => path.join(settings.home, "sessions", id)
 
+    /** A client may name any text as a session; only what cannot be a way to another place is a folder of ours. */
+    const removeScratch = (id: SessionId) =>
+      /^[\w-]+$/.test(id)
+        ? Effect.ignore(fileSystem.remove(scratchOf(id), { recursive: true, force: true }))
+        : Effect.void
+
     /** `closing` is already in the state, and goes to the log before anything else. */
     const start = Effect.fnUntraced(function* (
       record: SessionRecord,
@@ -224,7 +230,7 @@ export const layer = Layer.effect(
             const resident = residents.get(id)
             if (resident !== undefined) yield* end(resident)
             yield* store.remove(id)
-            yield* fileSystem.remove(scratchOf(id), { recursive: true, force: true }).pipe(Effect.ignore)
+            yield* removeScratch(id)
           })
         )
       )

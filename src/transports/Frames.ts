@@ -11,7 +11,7 @@ export type Frame =
   | { readonly _tag: "Text"; readonly text: string }
   | { readonly _tag: "TooLong"; readonly bytes: number }
 
-/** What a transport gives. To write one, provide these three. */
+/** What a transport gives. To write one, provide these four. */
 export interface FramesShape {
   /** Frames as they come; ends when the other side ends. Chunks are what arrived together. */
   readonly incoming: Stream.Stream<Frame>

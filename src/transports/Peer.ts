@@ -224,7 +224,7 @@ export const make = Effect.fnUntraced(function* (
         message: `Invalid request: the message is ${bytes} bytes long, and the limit is ${limits.frameBytes} bytes`
       })
     }
-    const message = JsonRpc.parse(frame.text)
+    const message = JsonRpc.parseBounded(frame.text)
     switch (message._tag) {
       case "Request": {
         if (open.has(message.id)) {

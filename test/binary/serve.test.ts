@@ -410,7 +410,7 @@ describe("WebSockets", () => {
     })
   )
 
-  it.live("200 at a time are served; those beyond 256 are turned away, and the log says so once", () =>
+  it.live("200 at a time are served; those beyond 1024 are turned away, and the log says so once", () =>
     Effect.gen(function* () {
       const server = yield* serve()
       yield* client(server)
@@ -422,9 +422,9 @@ describe("WebSockets", () => {
       assert.isTrue(answers.every((answer) => at(answer, "result") !== undefined))
       const each = (rss(server.pid) - before) / 200
       assert.isBelow(each, 400, `${Math.round(each)} kB a connection`)
-      yield* Effect.forEach(Array.from({ length: 55 }), () => client(server), { concurrency: 20 })
+      yield* Effect.forEach(Array.from({ length: 823 }), () => client(server), { concurrency: 20 })
       assert.notStrictEqual((yield* curl([`${server.http}/health`])).code, 0)
-      yield* server.said("256 are open, and no more are allowed")
+      yield* server.said("1024 are open, and no more are allowed")
     })
   )
 

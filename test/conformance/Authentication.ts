@@ -11,10 +11,10 @@ import { everything } from "./Initialize.ts"
 import type { Transport } from "../support/Transports.ts"
 
 /** An agent that asks for a token. */
-const guarded: AloneOptions = { config: "[auth]\nrequired = true\n" }
+export const guarded: AloneOptions = { config: "[auth]\nrequired = true\n" }
 
 /** Makes a token in the home of the agent, as its command line would. */
-const makeToken = (test: Test) =>
+export const makeToken = (test: Test) =>
   TokenStore.use(({ create }) => create("conformance")).pipe(
     Effect.map(({ id, token }) => ({ id, token: Redacted.value(token) })),
     Effect.provide(tokensOf(test))
@@ -28,7 +28,7 @@ const tokensOf = ({ home }: Test) =>
     Layer.orDie
   )
 
-const newSession = ({ client, folder }: Test) => client.raw("session/new", { cwd: folder, mcpServers: [] })
+export const newSession = ({ client, folder }: Test) => client.raw("session/new", { cwd: folder, mcpServers: [] })
 
 export const signingIn = (version: Version, transport: Transport): void => {
   const { alone } = suite(version, transport)

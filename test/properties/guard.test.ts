@@ -81,7 +81,7 @@ describe("guard", () => {
           Effect.provideService(References.MinimumLogLevel, "All")
         )
         assert.include(expected(knock), answers[0]?.status ?? 200)
-        const told = JSON.stringify([answers, guard.protocolOf(headers) ?? "", log])
+        const told = JSON.stringify([answers, Guard.protocolOf(headers) ?? "", log])
         for (const hidden of [secret, encoded]) assert.notInclude(told, hidden)
       }),
     { arbitrary: { runs: 500 } }
@@ -118,6 +118,18 @@ describe("guard", () => {
         }
       }),
     { arbitrary: { runs: 200 } }
+  )
+
+  it.effect("makes nobody wait longer because the clock was set back", () =>
+    Effect.sync(() => {
+      const attempts = Attempts.make()
+      const hour = 3_600_000
+      attempts.fail("10.0.0.1", hour)
+      assert.isAtMost(attempts.wait("10.0.0.1", 0), 6_000)
+      attempts.fail("10.0.0.1", 0)
+      assert.isAtMost(attempts.wait("10.0.0.1", 0), 6_000)
+      assert.strictEqual(attempts.wait("10.0.0.1", 6_000), 0)
+    })
   )
 
   it.effect("keeps nothing of a flood from many addresses but the latest", () =>

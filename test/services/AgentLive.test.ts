@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import { text } from "../../src/domain/Content.ts"
 import type { SessionId } from "../../src/domain/Ids.ts"
+import type { McpSpec } from "../../src/domain/McpSpec.ts"
 import type { ScriptStep } from "../../src/services/models/script/Script.ts"
 import { agentLayer, connect, place } from "../support/agents.ts"
 import { makeEditor } from "../support/editor.ts"
@@ -176,6 +177,30 @@ describe("a new session", () => {
         [[id, "Fix the login"]]
       )
     }).pipe(Effect.provide(agentLayer(models)))
+  )
+})
+
+describe("a connection that may only plan", () => {
+  const program: McpSpec = { _tag: "Stdio", name: "any", command: "/bin/sh", args: ["-c", "true"], env: [] }
+  const address: McpSpec = { _tag: "Http", name: "far", url: "http://127.0.0.1:1/", headers: [] }
+
+  it.effect("starts no program as an MCP server, however the session is opened", () =>
+    Effect.gen(function* () {
+      const { forkSession, loadSession, newSession, prompt, resumeSession } = yield* connect(makeEditor(), "plan")
+      const { sessionId } = yield* newSession(place({ mcpServers: [address] }), {})
+      yield* prompt(sessionId, [text("Hi")])
+      const wanted = place({ mcpServers: [address, program] })
+      for (const opening of [
+        newSession(wanted, {}),
+        loadSession(sessionId, wanted, {}),
+        resumeSession(sessionId, wanted, {}),
+        forkSession(sessionId, wanted)
+      ]) {
+        const failure = yield* Effect.flip(opening)
+        assert.deepInclude(failure, { _tag: "InvalidInput", field: "mcpServers[1]" })
+        assert.include(failure.message, "remote.execution_mode_ceiling")
+      }
+    }).pipe(Effect.provide(agentLayer({ script: [{ again: true, parts: [{ text: "Hello" }] }] })))
   )
 })
 

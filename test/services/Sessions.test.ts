@@ -341,4 +341,23 @@ describe("deleting", () => {
       }).pipe(Effect.scoped, Effect.provide(agentLayer({ script, settings: { home: base } })))
     }).pipe(Effect.provide(platform))
   )
+
+  it.effect("takes no id as the way to a folder that is not a session's", () =>
+    Effect.gen(function* () {
+      const { base } = yield* makeFolder
+      const fileSystem = yield* FileSystem.FileSystem
+      const kept = [`${base}/home/config.toml`, `${base}/home/sessions/another/output`, `${base}/neighbour/file`]
+      for (const file of kept) {
+        yield* fileSystem.makeDirectory(file.replace(/[^/]*$/, ""), { recursive: true })
+        yield* writeFile(file, "x")
+      }
+      yield* Effect.gen(function* () {
+        const { deleteSession } = yield* connect()
+        for (const id of ["..", ".", "/", "./", "../../neighbour", "x/../another", "another/.", `${base}/neighbour`]) {
+          yield* deleteSession(SessionId.make(id))
+          for (const file of kept) assert.isTrue(yield* fileSystem.exists(file), `${id} removed ${file}`)
+        }
+      }).pipe(Effect.scoped, Effect.provide(agentLayer({ script, settings: { home: `${base}/home` } })))
+    }).pipe(Effect.provide(platform))
+  )
 })

@@ -12,9 +12,10 @@ import { reopeningSessions } from "../conformance/Reopening.ts"
 import { usingServers } from "../conformance/Servers.ts"
 import { keepingSessions } from "../conformance/Sessions.ts"
 import { callingTools } from "../conformance/ToolCalls.ts"
+import { sharing } from "../conformance/Sharing.ts"
 import { framing } from "../conformance/Transport.ts"
 import { prompting } from "../conformance/Turn.ts"
-import { sharingSessions } from "../conformance/Views.ts"
+import { viewing } from "../conformance/Views.ts"
 import type { Transport } from "./Transports.ts"
 
 const suites = [
@@ -32,7 +33,8 @@ const suites = [
   choosing,
   usingServers,
   extending,
-  sharingSessions,
+  viewing,
+  sharing,
   comingBack,
   covering
 ]

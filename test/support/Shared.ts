@@ -126,3 +126,23 @@ export const joins = Effect.fnUntraced(function* (
     told: paramsOf(client, id, asked.at, answeredAt)
   }
 })
+
+/** Remote clients may do what the local user may. */
+export const unlimited = '[remote]\nexecution_mode_ceiling = "always-approve"\n'
+
+/** Two clients that see one session, which is the first one's. */
+export const together = Effect.fnUntraced(function* (test: Test, meta: object = {}) {
+  const one = yield* test.another()
+  const two = yield* test.another()
+  const mine = yield* one.open({ _meta: { ...meta } })
+  const { session: theirs } = yield* joins(two, mine.id, "session/resume")
+  return { one, two, mine, theirs, id: mine.id }
+})
+
+/** Waits until a question was taken back. */
+export const withdrawn = ({ client }: Test, id: Json): Effect.Effect<true> =>
+  client.transcript.find(({ from, message }) =>
+    from === "agent" && message.method === "$/cancel_request" && at(message.params, "requestId") === id
+      ? true
+      : undefined
+  )

@@ -149,7 +149,7 @@ describe("answers", () => {
     })
   )
 
-  it.effect("deep nesting comes in and goes out, or is an internal error, but ends nothing", () =>
+  it.effect("deep nesting comes in and goes out, or is refused, but ends nothing", () =>
     Effect.gen(function* () {
       const logs = captureLogs()
       const { next, nextText, quiet, send } = yield* Effect.provide(link(echo), logs.layer)
@@ -157,6 +157,18 @@ describe("answers", () => {
       yield* send(`{"jsonrpc":"2.0","id":1,"method":"echo","params":${nested(500)}}`)
       assert.strictEqual(yield* nextText, `{"jsonrpc":"2.0","id":1,"result":${nested(500)}}`)
       yield* send(`{"jsonrpc":"2.0","id":2,"method":"echo","params":${nested(300_000)}}`)
+      const refusal = "Invalid request: it is nested more than 1000 levels deep"
+      assert.deepStrictEqual(yield* next, failure(2, ErrorCode.InvalidRequest, refusal))
+      assert.deepStrictEqual(yield* quiet, [])
+    })
+  )
+
+  it.effect("an answer that cannot be written is an internal error", () =>
+    Effect.gen(function* () {
+      const logs = captureLogs()
+      const endless = { request: () => () => Effect.succeed({ value: 1n }), notification: () => undefined }
+      const { next, quiet, send } = yield* Effect.provide(link(endless), logs.layer)
+      yield* send(call(2, "echo"))
       assert.deepStrictEqual(yield* next, failure(2, ErrorCode.InternalError, "Internal error"))
       assert.deepStrictEqual(yield* quiet, [])
     })

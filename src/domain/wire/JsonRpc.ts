@@ -5,6 +5,7 @@
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import * as Complexity from "./Complexity.ts"
 import { ErrorCode, ErrorObject, WireError } from "./ErrorCode.ts"
 import * as RequestId from "./RequestId.ts"
 
@@ -77,6 +78,9 @@ const digitsOf = (text: string, key: string, holder: (root: unknown) => unknown)
   return source === undefined ? undefined : RequestId.fromDigits(source)
 }
 
+const parseId = (json: string): RequestId.RequestId | undefined =>
+  RequestId.fromJson(Result.getOrUndefined(Result.try((): unknown => JSON.parse(json))))
+
 const idOf = (text: string, value: unknown): RequestId.RequestId | undefined =>
   RequestId.fromJson(value) ?? (typeof value === "number" ? digitsOf(text, "id", (root) => root) : undefined)
 
@@ -138,6 +142,18 @@ export const parse = (text: string): Message => {
   if (fields["jsonrpc"] !== "2.0") return malformed(`"jsonrpc" must be "2.0"`)
   const method = fields["method"]
   return typeof method === "string" ? call(text, fields, method) : malformed(`"method" must be a string`)
+}
+
+/** The id of a request that is not read, where it stands as nearly every client writes it. */
+const idAtHead = (text: string): RequestId.RequestId => {
+  const [, id] = /^\{"jsonrpc":"2\.0","id":("[^"\\]{0,256}"|-?\d{1,15}),"method":/.exec(text) ?? []
+  return (id === undefined ? undefined : parseId(id)) ?? RequestId.nullId
+}
+
+/** The same for what a client sends, which may be made to take long. */
+export const parseBounded = (text: string): Message => {
+  const problem = Complexity.problemOf(text)
+  return problem === undefined ? parse(text) : { ...malformed(problem), id: idAtHead(text) }
 }
 
 const json = (value: unknown): string => JSON.stringify(value) ?? "null"

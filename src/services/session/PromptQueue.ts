@@ -13,7 +13,6 @@ import type { Outcome } from "../../domain/Turn.ts"
 export interface Work {
   /** Who asked for it. */
   readonly owner: object
-
   readonly run: Effect.Effect<Outcome>
   /** Brings the turn to its end, however `run` ended. It is not interrupted. */
   readonly finish: (exit: Exit.Exit<Outcome>) => Effect.Effect<Outcome, StoreFailed>

@@ -12,8 +12,8 @@ export interface Wishes {
   readonly harness: (wishes: SessionWishes) => Effect.Effect<Harness, InvalidInput>
   /** What was wished and outlives the process. */
   readonly choices: (wishes: SessionWishes, ceiling: ExecutionMode) => Effect.Effect<ChosenSettings, InvalidInput>
-  /** Every folder is there. */
-  readonly place: (place: Place) => Effect.Effect<void, InvalidInput>
+  /** Every folder is there, and the ceiling of the connection allows what is to be started. */
+  readonly place: (place: Place, ceiling: ExecutionMode) => Effect.Effect<void, InvalidInput>
   /** `cwd` is the folder in which the session works (SES-02). */
   readonly sameFolder: (sessionCwd: string, cwd: string) => Effect.Effect<void, InvalidInput>
 }
@@ -64,11 +64,18 @@ export const make = Effect.gen(function* () {
       }
     }),
 
-    place: Effect.fnUntraced(function* ({ additionalDirectories, cwd }) {
+    place: Effect.fnUntraced(function* ({ additionalDirectories, cwd, mcpServers }, ceiling) {
       yield* requireFolder("cwd", cwd)
       for (const [index, folder] of additionalDirectories.entries()) {
         yield* requireFolder(`additionalDirectories[${index}]`, folder)
       }
+      // A server is a program that runs outside of every tool, and so of every decision about one.
+      const started = ceiling === "plan" ? mcpServers.findIndex(({ _tag }) => _tag === "Stdio") : -1
+      if (started === -1) return
+      return yield* new InvalidInput({
+        field: `mcpServers[${started}]`,
+        message: `The ceiling of this connection is "plan", and a server that is a program to start could do more; leave it out, or raise remote.execution_mode_ceiling where the agent runs`
+      })
     }),
 
     sameFolder: Effect.fnUntraced(function* (sessionCwd, cwd) {

@@ -6,7 +6,6 @@ import * as Effect from "effect/Effect"
 import { HttpServerRequest } from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Exit from "effect/Exit"
-import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
 import { randomBytes } from "node:crypto"
 import { Agent } from "../../services/Agent.ts"
@@ -14,7 +13,7 @@ import type { Settings } from "../../services/Settings.ts"
 import * as Connection from "../acp/Connection.ts"
 import * as Cors from "./Cors.ts"
 import { initializeFirst } from "./FirstMessage.ts"
-import type { Guard, Knock } from "./Guard.ts"
+import { type Guard, knockOf, protocolOf } from "./Guard.ts"
 import type { ListenerOptions } from "./Listener.ts"
 import * as StreamableHttp from "./StreamableHttp.ts"
 import type { Refusal } from "./Upgrades.ts"
@@ -54,22 +53,16 @@ export const make = Effect.fnUntraced(function* ({
     HttpServerResponse.jsonUnsafe({ status: "ok", version: options.version, working: working.length })
   )
 
-  const acp = Effect.fnUntraced(function* (knock: Knock, method: string) {
-    const { origin } = knock.headers
-    if (method === "OPTIONS" && origin !== undefined && guard.admits(knock.headers)) return Cors.preflight(origin)
-    const refusal = yield* guard.check(knock)
-    const response = refusal === undefined ? yield* streamable : respond(refusal)
-    return guard.admits(knock.headers) ? Cors.allow(response, origin) : response
+  const guarded = Effect.gen(function* () {
+    const refusal = yield* guard.check(knockOf(yield* HttpServerRequest))
+    return refusal === undefined ? yield* streamable : respond(refusal)
   })
+  const acp = Cors.share(guard, guarded)
 
-  const app = Effect.flatMap(HttpServerRequest, ({ headers, method, remoteAddress, url }) => {
-    const target = URL.parse(url, "http://localhost")
-    switch (target?.pathname) {
+  const app = Effect.flatMap(HttpServerRequest, ({ method, url }) => {
+    switch (URL.parse(url, "http://localhost")?.pathname) {
       case "/acp":
-        return acp(
-          { headers, query: target.searchParams, remoteAddress: Option.getOrElse(remoteAddress, () => "") },
-          method
-        )
+        return acp
       case "/health":
         return method === "GET" || method === "HEAD"
           ? health
@@ -86,7 +79,7 @@ export const make = Effect.fnUntraced(function* ({
     if (path !== "/ws" && path !== "/acp") return notFound
     const refusal = yield* guard.check(request)
     if (refusal !== undefined) return refusal
-    const protocol = guard.protocolOf(request.headers)
+    const protocol = protocolOf(request.headers)
     const strict = path === "/acp"
     return {
       headers: { "Acp-Connection-Id": randomBytes(16).toString("base64url") },

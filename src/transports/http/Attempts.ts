@@ -34,7 +34,8 @@ export const make = (): Attempts => {
   const settled = new Map<string, number>()
 
   const wait = (address: string, now: number): number =>
-    Math.max(0, (settled.get(networkOf(address)) ?? now) - now - (BURST - 1) * REFILL)
+    // More than a whole burst is owed only by a clock that was set back.
+    Math.max(0, Math.min((settled.get(networkOf(address)) ?? now) - now, BURST * REFILL) - (BURST - 1) * REFILL)
 
   return {
     wait,
@@ -42,7 +43,7 @@ export const make = (): Attempts => {
       const network = networkOf(address)
       const before = settled.get(network) ?? now
       settled.delete(network)
-      settled.set(network, Math.max(before, now) + REFILL)
+      settled.set(network, Math.min(Math.max(before, now), now + (BURST - 1) * REFILL) + REFILL)
       const [oldest] = settled.keys()
       if (settled.size > KEPT && oldest !== undefined) settled.delete(oldest)
       return wait(address, now) > 0

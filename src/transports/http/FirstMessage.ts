@@ -4,12 +4,13 @@ import * as Stream from "effect/Stream"
 import * as JsonRpc from "../../domain/wire/JsonRpc.ts"
 import * as RequestId from "../../domain/wire/RequestId.ts"
 import type { Frame, FramesShape } from "../Frames.ts"
-import { CloseCode, type WebSocketFramesShape } from "./WebSocketFrames.ts"
+import type { WebSocketFramesShape } from "./WebSocketFrames.ts"
+import { CloseCode } from "./WebSockets.ts"
 
 /** Why the frame cannot come first; `initialize` if it is what has to. What is no request is answered or left out. */
 const judge = (frame: Frame): "initialize" | "other" | { readonly problem: string } => {
   if (frame._tag === "TooLong") return "other"
-  const message = JsonRpc.parse(frame.text)
+  const message = JsonRpc.parseBounded(frame.text)
   switch (message._tag) {
     case "Request":
       if (message.method !== "initialize") return { problem: "The first message must be initialize" }

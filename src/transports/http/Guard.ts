@@ -4,6 +4,8 @@
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import type { HttpServerRequest } from "effect/http/HttpServerRequest"
+import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import { createHash, timingSafeEqual } from "node:crypto"
 import { isIP, isIPv6 } from "node:net"
@@ -13,11 +15,16 @@ import type { Refusal, UpgradeRequest } from "./Upgrades.ts"
 /** What a guard looks at. Names of headers are in lower case. */
 export type Knock = Pick<UpgradeRequest, "headers" | "query" | "remoteAddress">
 
+/** The same of a request that is no upgrade. */
+export const knockOf = ({ headers, remoteAddress, url }: HttpServerRequest): Knock => ({
+  headers,
+  query: URL.parse(url, "http://localhost")?.searchParams ?? new URLSearchParams(),
+  remoteAddress: Option.getOrElse(remoteAddress, () => "")
+})
+
 export interface Guard {
   /** Nothing if the request may come in. */
   readonly check: (knock: Knock) => Effect.Effect<Refusal | undefined>
-  /** The subprotocol to answer with, of those that the client offers: never the one that holds the secret. */
-  readonly protocolOf: (headers: Knock["headers"]) => string | undefined
   /** Whether a page of this origin may talk to the server; for answers that a browser is to hand to it. */
   readonly admits: (headers: Knock["headers"]) => boolean
 }
@@ -37,6 +44,9 @@ export const protocol = "acp"
 
 /** In front of the secret, in base64url without padding, in the name of a subprotocol. */
 export const secretProtocol = "super-pi.secret."
+
+/** Query parameters that may hold the secret, unless others are named. */
+export const usualQuery: ReadonlyArray<string> = ["server-key"]
 
 /** Characters of a secret that is not guessed. */
 const STRONG = 16
@@ -64,6 +74,10 @@ const bearer = /^bearer(?:\s+(.*))?$/i
 
 const offered = (headers: Knock["headers"]): ReadonlyArray<string> =>
   (headers["sec-websocket-protocol"] ?? "").split(",").map((name) => name.trim())
+
+/** The subprotocol to answer with, of those that the client offers: never the one that holds the secret. */
+export const protocolOf = (headers: Knock["headers"]): string | undefined =>
+  offered(headers).includes(protocol) ? protocol : undefined
 
 /** Nothing but what the encoder writes is taken: one secret, one spelling. */
 const decode = (encoded: string): string => {
@@ -130,7 +144,7 @@ export const make = (options: GuardOptions): Effect.Effect<Guard> =>
     const check = Effect.fnUntraced(function* (knock: Knock) {
       const stranger = door.refusal(knock.headers)
       if (stranger !== undefined) return stranger
-      const given = secretOf(knock, options.query ?? ["server-key"])
+      const given = secretOf(knock, options.query ?? usualQuery)
       if (given === undefined || given === "") return unauthorized
       const now = yield* Clock.currentTimeMillis
       const wait = attempts.wait(knock.remoteAddress, now)
@@ -148,9 +162,5 @@ export const make = (options: GuardOptions): Effect.Effect<Guard> =>
       return unauthorized
     })
 
-    return {
-      check,
-      admits: door.admits,
-      protocolOf: (headers) => (offered(headers).includes(protocol) ? protocol : undefined)
-    }
+    return { check, admits: door.admits }
   })

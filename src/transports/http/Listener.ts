@@ -20,7 +20,7 @@ import * as Upgrades from "./Upgrades.ts"
 
 export { type Address, authority } from "./Address.ts"
 export type { Tls } from "./NodeServer.ts"
-export type { Accepted, AcceptedSocket, Refusal, UpgradeRequest } from "./Upgrades.ts"
+export type { AcceptedSocket, Refusal, UpgradeRequest } from "./Upgrades.ts"
 
 /** Nothing listens; the message says why, and what to do. */
 export class ListenFailed extends Schema.TaggedError<ListenFailed>()("ListenFailed", { message: Schema.String }) {}
@@ -31,7 +31,7 @@ export interface ListenerOptions {
   readonly port: number
   /** Absent: clear text. */
   readonly tls?: NodeServer.Tls
-  /** Further connections are closed as soon as they are made. Default 256. */
+  /** Further connections are closed as soon as they are made. Default 1024: a client over HTTP/1.1 has several. */
   readonly maxConnections?: number
   /** How long a client may take to say what it wants, which is up to the end of the headers. Default 10 seconds. */
   readonly patience?: Duration.Input
@@ -91,7 +91,7 @@ const bind = (server: Server, address: Address): Effect.Effect<Address, ListenFa
 export const listen = Effect.fn("Listener.listen")(function* (
   options: ListenerOptions
 ): Effect.fn.Return<Address, ListenFailed, Scope.Scope> {
-  const { host, maxBody = maxFrameBytes, maxConnections = 256, port, tls } = options
+  const { host, maxBody = maxFrameBytes, maxConnections = 1024, port, tls } = options
   const patience = Duration.toMillis(options.patience ?? "10 seconds")
   const background = yield* FiberSet.makeRuntime<never, void>()
   const requests = yield* Scope.make("parallel")

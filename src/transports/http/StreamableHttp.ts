@@ -4,7 +4,6 @@
  * in is for the listener to decide.
  */
 import * as ByteSize from "effect/ByteSize"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { MaxBodySize } from "effect/http/HttpIncomingMessage"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
@@ -19,26 +18,11 @@ import type { FramesShape } from "../Frames.ts"
 import * as Connections from "./acp-http/Connections.ts"
 import * as EventStream from "./acp-http/EventStream.ts"
 import type { HttpConnection } from "./acp-http/HttpConnection.ts"
-import type { HttpLimits } from "./acp-http/HttpLimits.ts"
+import { defaultHttpLimits, type HttpLimits } from "./acp-http/HttpLimits.ts"
 import { missingConnection, type Refusal, refusal, respond, unknownConnection } from "./acp-http/Refusal.ts"
 import * as SessionHeader from "./acp-http/SessionHeader.ts"
 
-export type { HttpLimits } from "./acp-http/HttpLimits.ts"
-
-/** The bounds that hold when none are given. */
-export const defaultHttpLimits: HttpLimits = {
-  connections: 256,
-  streams: 1024,
-  idLength: 1024,
-  bodyBytes: 16 * 1024 * 1024,
-  waitingBytes: 4 * 1024 * 1024,
-  waitingEvents: 16_384,
-  keepAlive: Duration.seconds(15),
-  idle: Duration.minutes(5),
-  abandoned: Duration.seconds(30),
-  headStart: Duration.millis(10),
-  farewell: Duration.seconds(1)
-}
+export { defaultHttpLimits, type HttpLimits } from "./acp-http/HttpLimits.ts"
 
 /** One request, and its response. The scope is the request. */
 export type App = Effect.Effect<
@@ -129,7 +113,7 @@ const appOf = (connections: Connections.Connections, limits: HttpLimits): App =>
     if (isRefusal(connection) && connection.status === 404) return respond(connection)
     const text = yield* bodyOf(request)
     if (typeof text !== "string") return text
-    const message = JsonRpc.parse(text)
+    const message = JsonRpc.parseBounded(text)
     if (message._tag === "Invalid") return respond(refusal(400, message.message, message.code), message)
     if (message._tag === "Request") {
       if (message.id.length > limits.idLength + 2) return respond(longId)

@@ -7,6 +7,7 @@ import type { Duplex } from "node:stream"
 import { type ServerOptions, type WebSocket, WebSocketServer } from "ws"
 import { maxFrameBytes } from "../Frames.ts"
 import * as WebSocketFrames from "./WebSocketFrames.ts"
+import { CloseCode } from "./WebSockets.ts"
 
 /** What a client says when it asks for a WebSocket. Names of headers are in lower case. */
 export interface UpgradeRequest {
@@ -119,11 +120,9 @@ export const make = Effect.fnUntraced(function* (
   yield* Effect.addFinalizer(() =>
     Effect.suspend(() => {
       closing = true
-      return Effect.forEach(
-        open,
-        (frames) => frames.close(WebSocketFrames.CloseCode.GoingAway, "The server is shutting down"),
-        { discard: true }
-      )
+      return Effect.forEach(open, (frames) => frames.close(CloseCode.GoingAway, "The server is shutting down"), {
+        discard: true
+      })
     })
   )
 

@@ -13,14 +13,7 @@ import { isUtf8 } from "node:buffer"
 import type { Duplex } from "node:stream"
 import type { RawData, WebSocket } from "ws"
 import type { Frame, FramesShape } from "../Frames.ts"
-
-/** Why a WebSocket is closed, as its protocol numbers it. */
-export const CloseCode = {
-  Done: 1000,
-  GoingAway: 1001,
-  ProtocolError: 1002,
-  PolicyViolation: 1008
-} as const
+import * as WebSockets from "./WebSockets.ts"
 
 export interface WebSocketFramesOptions {
   /** Time between two pings. Default 15 seconds. */
@@ -44,9 +37,6 @@ export interface WebSocketFramesShape extends FramesShape {
 /** What may wait for the reader before the socket is no longer read. */
 const waiting = { frames: 256, bytes: 1024 * 1024 }
 
-/** How long the last frames and the handshake of the end may take. */
-const farewell: Duration.Input = "2 seconds"
-
 /** Bytes that a close frame has for its reason. */
 const REASON = 123
 
@@ -58,9 +48,6 @@ const shorten = (reason: string): string => {
   const bytes = Buffer.from(reason)
   return bytes.length <= REASON ? reason : new TextDecoder().decode(bytes.subarray(0, REASON), { stream: true })
 }
-
-const bytesRead = (stream: Duplex | undefined): number =>
-  stream !== undefined && "bytesRead" in stream && typeof stream.bytesRead === "number" ? stream.bytesRead : 0
 
 /**
  * Frames over an open socket, which may have been paused so that nothing of it was missed. It belongs to the scope: it is
@@ -74,7 +61,7 @@ export const make = Effect.fnUntraced(function* (
   const incoming = yield* Queue.unbounded<Frame, Cause.Done>()
   const closed = yield* Deferred.make<void>()
   const gone = yield* Deferred.make<void>()
-  const sending = new Set<() => void>()
+  const writer = WebSockets.makeWriter(socket, stream)
   const queued = { frames: 0, bytes: 0 }
   let heard = 0
   let over = false
@@ -83,7 +70,7 @@ export const make = Effect.fnUntraced(function* (
     over = true
     Queue.endUnsafe(incoming)
     Deferred.doneUnsafe(closed, Effect.void)
-    for (const letGo of sending) letGo()
+    writer.letGo()
   }
 
   const receive = (data: RawData, isBinary: boolean): void => {
@@ -125,60 +112,24 @@ export const make = Effect.fnUntraced(function* (
 
   const close = (code: number, reason: string): Effect.Effect<void> =>
     Effect.sync(() => {
-      // One that no longer reads would not see the answer of the other side.
-      if (socket.isPaused) socket.resume()
-      socket.close(code, shorten(reason))
+      WebSockets.close(socket, code, shorten(reason))
       hangUp()
     })
 
   yield* Effect.addFinalizer(() =>
-    Effect.andThen(
-      close(CloseCode.Done, ""),
-      Effect.timeoutOrElse(Deferred.await(gone), {
-        duration: farewell,
-        orElse: () => Effect.sync(() => socket.terminate())
-      })
-    )
+    Effect.andThen(close(WebSockets.CloseCode.Done, ""), WebSockets.awaitEnd(socket, Deferred.await(gone)))
   )
 
-  const period = Duration.fromInputUnsafe(ping)
-  const patience = Duration.fromInputUnsafe(options.readLiveness ?? Duration.times(period, 2))
-  const watch = Effect.gen(function* () {
-    let seen = -1
-    let silence = Duration.zero
-    while (Duration.isLessThan(silence, patience)) {
-      yield* Effect.sleep(period)
-      const now = heard + bytesRead(stream)
-      // While we do not read, we cannot hear.
-      silence = now === seen && !socket.isPaused ? Duration.sum(silence, period) : Duration.zero
-      seen = now
-      socket.ping()
-    }
-    yield* Effect.logInfo("A WebSocket is dropped: its other side no longer answers")
-    socket.terminate()
-  })
-  yield* Effect.forkScoped(watch)
+  const patience = options.readLiveness ?? Duration.times(Duration.fromInputUnsafe(ping), 2)
+  yield* Effect.forkScoped(
+    WebSockets.watch(socket, { ping, patience, heard: () => heard + WebSockets.bytesRead(stream) })
+  )
 
   return {
     incoming: Stream.mapArray(Stream.fromQueue(incoming), handOver),
-    // The callback comes when the system took the bytes: a slow reader holds the writer back.
-    send: (frames) =>
-      Effect.callback((resume) => {
-        const done = () => {
-          sending.delete(done)
-          resume(Effect.void)
-        }
-        if (socket.readyState !== socket.OPEN || frames.length === 0) return done()
-        sending.add(done)
-        stream?.cork()
-        for (const [index, frame] of frames.entries()) {
-          if (index === frames.length - 1) socket.send(frame, done)
-          else socket.send(frame)
-        }
-        stream?.uncork()
-      }),
+    send: (frames) => writer.send(frames.map((data) => ({ data, isBinary: false }))),
     closed: Deferred.await(closed),
-    disconnect: (reason) => close(CloseCode.PolicyViolation, reason),
+    disconnect: (reason) => close(WebSockets.CloseCode.PolicyViolation, reason),
     close
   }
 })

@@ -54,13 +54,15 @@ interface Fresh {
 }
 
 /** All of it ends with the scope, except the turns that run: those are the agent's. */
-export const make = Effect.fnUntraced(function* (
-  random: SecureRandom["Service"]
-): Effect.fn.Return<Conversations, never, Agent | Settings | Scope.Scope> {
+export const make = Effect.gen(function* (): Effect.fn.Return<
+  Conversations,
+  never,
+  Agent | SecureRandom | Settings | Scope.Scope
+> {
   const agent = yield* Agent
   const settings = yield* Settings
   const process = yield* Effect.scope
-  const feed = yield* Feed.make(random)
+  const feed = yield* Feed.make
   let isGone = false
   const editors = Editors.make(() => isGone)
   const connect = Effect.flatMap(settings.current, ({ remoteCeiling }) =>

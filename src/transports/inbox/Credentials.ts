@@ -2,10 +2,9 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type { HttpServerRequest } from "effect/http/HttpServerRequest"
-import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import { createHmac, timingSafeEqual } from "node:crypto"
-import { type Guard, type Knock, secretOf } from "../http/Guard.ts"
+import { type Guard, type Knock, knockOf, secretOf } from "../http/Guard.ts"
 import * as Failures from "./Failures.ts"
 
 type Refused = Failures.Unauthorized | Failures.Forbidden | Failures.TooManyRequests
@@ -24,12 +23,6 @@ export const parameters = ["token", "server-key"]
 
 /** Milliseconds for which a token is good: 30 days. A new secret ends all of them. */
 const LIFETIME = 30 * 24 * 60 * 60 * 1000
-
-export const knockOf = ({ headers, remoteAddress, url }: HttpServerRequest): Knock => ({
-  headers,
-  query: URL.parse(url, "http://localhost")?.searchParams ?? new URLSearchParams(),
-  remoteAddress: Option.getOrElse(remoteAddress, () => "")
-})
 
 export const make = (guard: Guard, secret: Redacted.Redacted<string>): Credentials => {
   /** The end of its time and a proof that this server set it: nothing is kept, and the secret is not in it. */

@@ -2,7 +2,7 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
-import type { SecureRandom } from "effect/crypto/SecureRandom"
+import { SecureRandom } from "effect/crypto/SecureRandom"
 import type { SessionId } from "../../domain/Ids.ts"
 import type { Position } from "../../domain/session/Position.ts"
 import type { Body, InboxEvent } from "./Event.ts"
@@ -46,7 +46,8 @@ export interface Feed {
   readonly beyond: (number: number) => Effect.Effect<void>
 }
 
-export const make = Effect.fnUntraced(function* (random: SecureRandom["Service"]): Effect.fn.Return<Feed> {
+export const make = Effect.gen(function* (): Effect.fn.Return<Feed, never, SecureRandom> {
+  const random = yield* SecureRandom
   /** Tells the ids of this process from those of another. */
   const process = (yield* random.uuidV4()).slice(0, 8)
   const news = Latch.makeUnsafe(false)

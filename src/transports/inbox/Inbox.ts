@@ -37,7 +37,6 @@ export interface InboxOptions {
   readonly secret: Redacted.Redacted<string>
   /** Where conversations work that name no folder. Absolute. */
   readonly cwd: string
-  readonly random: SecureRandom["Service"]
 }
 
 /** What a listener needs to serve it. */
@@ -66,16 +65,15 @@ const refusedUnread = ({ headers, method }: HttpServerRequest): HttpServerRespon
 export const make = Effect.fnUntraced(function* ({
   cwd,
   guard,
-  random,
   secret
 }: InboxOptions): Effect.fn.Return<
   Endpoints,
   never,
-  Agent | Settings | FileSystem.FileSystem | Path.Path | Scope.Scope
+  Agent | SecureRandom | Settings | FileSystem.FileSystem | Path.Path | Scope.Scope
 > {
   const agent = yield* Agent
   const settings = yield* Settings
-  const conversations = yield* Conversations.make(random)
+  const conversations = yield* Conversations.make
   const credentials = Credentials.make(guard, secret)
   const closed = yield* Deferred.make<void>()
 
@@ -129,21 +127,8 @@ export const make = Effect.fnUntraced(function* ({
     )
   })
 
-  /*
-   * Which pages may read the answers is the guard's list, and not every page: no cookie lets anybody in, so "*" would give
-   * nothing away but that an agent runs here, yet then any page could try secrets, and lock its visitor out by that.
-   */
-  const app = Effect.flatMap(HttpServerRequest, (request) => {
-    const { headers, method } = request
-    const isKnown = guard.admits(headers)
-    if (method === "OPTIONS" && headers["origin"] !== undefined && isKnown) {
-      return Effect.succeed(Cors.preflight(headers["origin"]))
-    }
-    return Effect.map(answer(request), (response) => (isKnown ? Cors.allow(response, headers["origin"]) : response))
-  })
-
   return {
-    app,
+    app: Cors.share(guard, Effect.flatMap(HttpServerRequest, answer)),
     maxBody,
     closing: Effect.asVoid(Deferred.succeed(closed, undefined)),
     upgrade: () =>

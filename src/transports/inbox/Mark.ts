@@ -46,8 +46,5 @@ export const parse = (id: string): Option.Option<Mark> => {
 }
 
 /** Whether the first is further on in the log. */
-export const isAfter = (one: Position.Position | undefined, other: Position.Position | undefined): boolean => {
-  if (one === undefined) return false
-  if (other === undefined) return true
-  return one.seq === other.seq ? one.length > other.length : one.seq > other.seq
-}
+export const isAfter = (one: Position.Position | undefined, other: Position.Position | undefined): boolean =>
+  one !== undefined && Position.isBeyond(one, other)

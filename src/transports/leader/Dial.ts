@@ -48,7 +48,7 @@ const connect = (place: Place): Effect.Effect<Option.Option<Socket>, LeaderFaile
 
 const silent = Effect.fnUntraced(function* (place: Place) {
   const pid = yield* pidOf(place)
-  const remedy = pid === undefined ? `choose another place with --leader-socket` : `end it with kill ${pid}`
+  const remedy = pid === undefined ? `choose another place with --leader-socket` : `end it with kill -9 ${pid}`
   return yield* new LeaderFailed({ message: `The leader at ${place.socket} does not answer: ${remedy}` })
 })
 

@@ -1,6 +1,7 @@
 /** Joins an agent's link and a client: every message of one goes to the other, unchanged, once, and in order. */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import { CloseCode } from "../http/WebSockets.ts"
 import type { End, Pipe } from "./Pipe.ts"
 
 /** How long a side may take to read what is sent to it. */
@@ -12,8 +13,8 @@ const pour = Effect.fnUntraced(function* (from: Pipe, to: Pipe): Effect.fn.Retur
     const messages = yield* from.take
     if (messages.length === 0) return yield* from.ended
     if (Option.isNone(yield* Effect.timeoutOption(to.send(messages), stall))) {
-      yield* to.close(1008, "This side reads too slowly")
-      return { code: 1008, reason: "The other side reads too slowly" }
+      yield* to.close(CloseCode.PolicyViolation, "This side reads too slowly")
+      return { code: CloseCode.PolicyViolation, reason: "The other side reads too slowly" }
     }
   }
 })
@@ -26,8 +27,8 @@ const isSayable = (code: number): boolean =>
 const passOn = ({ code, reason }: End, otherwise: End): End =>
   reason !== "" && isSayable(code) ? { code, reason } : otherwise
 
-const clientLeft: End = { code: 1000, reason: "The client has left" }
-const agentGone: End = { code: 1001, reason: "The agent is gone: connect again, and load the session" }
+const clientLeft: End = { code: CloseCode.Done, reason: "The client has left" }
+const agentGone: End = { code: CloseCode.GoingAway, reason: "The agent is gone: connect again, and load the session" }
 
 /** Runs until one side ends, and closes the other. */
 export const join = Effect.fnUntraced(function* (agent: Pipe, client: Pipe) {

@@ -33,6 +33,9 @@ export interface LinksOptions {
 
 const lost = new LinkFailed({ problem: "lost", message: "The link to the relay is lost" })
 
+/** How long a seat is taken at least: a relay that joins and drops clients without end must not be called without end. */
+const shortest = "5 seconds"
+
 /** Runs until it is interrupted, which ends every link. */
 export const keep = Effect.fn("Relay.keep")(function* (
   options: LinksOptions
@@ -92,8 +95,10 @@ export const keep = Effect.fn("Relay.keep")(function* (
   for (;;) {
     yield* Semaphore.take(seats, 1)
     const next = yield* Deferred.make<LinkFailed | undefined>()
-    const ends = Effect.andThen(Deferred.succeed(next, lost), Semaphore.release(seats, 1))
-    yield* Effect.forkChild(Effect.ensuring(hold(problem, next), ends))
+    const held = Effect.ensuring(hold(problem, next), Deferred.succeed(next, lost))
+    const seated = Effect.andThen(Deferred.await(next), Effect.sleep(shortest))
+    const both = Effect.all([held, seated], { concurrency: "unbounded", discard: true })
+    yield* Effect.forkChild(Effect.ensuring(both, Semaphore.release(seats, 1)))
     problem = yield* Deferred.await(next)
   }
 }, Effect.scoped)

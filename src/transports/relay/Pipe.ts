@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type { Duplex } from "node:stream"
 import type { RawData, WebSocket } from "ws"
+import * as WebSockets from "../http/WebSockets.ts"
 
 export interface Message {
   readonly data: RawData
@@ -37,16 +38,12 @@ const waiting = { messages: 256, bytes: 1024 * 1024 }
 /** Bytes that are read of one that nobody takes anything of yet: enough for the first requests of a client. */
 const early = 256 * 1024
 
-const farewell = "2 seconds"
-const pingEvery = "15 seconds"
-/** Pings without any sign of life until the other side counts as gone. */
-const silentPings = 4
+const ping = "15 seconds"
+/** Silence after which the other side counts as gone. */
+const patience = "60 seconds"
 
 const lengthOf = (data: RawData): number =>
   Array.isArray(data) ? data.reduce((sum, part) => sum + part.length, 0) : data.byteLength
-
-const bytesRead = (stream: Duplex): number =>
-  "bytesRead" in stream && typeof stream.bytesRead === "number" ? stream.bytesRead : 0
 
 /** Over an open, paused socket and the connection beneath, which are closed with the scope. */
 export const make = Effect.fnUntraced(function* (
@@ -54,7 +51,7 @@ export const make = Effect.fnUntraced(function* (
   stream: Duplex
 ): Effect.fn.Return<Pipe, never, Scope.Scope> {
   const ended = yield* Deferred.make<End>()
-  const sending = new Set<() => void>()
+  const writer = WebSockets.makeWriter(socket, stream)
   let messages: Array<Message> = []
   let bytes = 0
   let isTaken = false
@@ -72,12 +69,13 @@ export const make = Effect.fnUntraced(function* (
   socket.on("error", () => {})
   socket.on("close", (code, reason) => {
     Deferred.doneUnsafe(ended, Effect.succeed({ code, reason: reason.toString() }))
-    for (const letGo of sending) letGo()
+    writer.letGo()
     wake()
   })
-  const begin = bytesRead(stream)
+  const heard = () => WebSockets.bytesRead(stream)
+  const begin = heard()
   const holdBack = (): void => {
-    if (bytesRead(stream) - begin > early) socket.pause()
+    if (heard() - begin > early) socket.pause()
   }
   stream.on("data", holdBack)
   socket.resume()
@@ -86,34 +84,16 @@ export const make = Effect.fnUntraced(function* (
     Effect.sync(() => {
       isClosing = true
       messages = []
-      // One that no longer reads would not see the answer of the other side.
-      if (socket.isPaused) socket.resume()
-      socket.close(code, reason)
+      WebSockets.close(socket, code, reason)
     })
 
   yield* Effect.addFinalizer(() =>
     Effect.andThen(
-      close(1001, "The relay ends"),
-      Effect.timeoutOrElse(Deferred.await(ended), {
-        duration: farewell,
-        orElse: () => Effect.sync(() => socket.terminate())
-      })
+      close(WebSockets.CloseCode.GoingAway, "The relay ends"),
+      WebSockets.awaitEnd(socket, Deferred.await(ended))
     )
   )
-
-  const watch = Effect.gen(function* () {
-    let seen = -1
-    for (let silent = 0; silent < silentPings; silent++) {
-      yield* Effect.sleep(pingEvery)
-      const read = bytesRead(stream)
-      // While it is not read it cannot be heard.
-      if (read !== seen || socket.isPaused) silent = -1
-      seen = read
-      socket.ping()
-    }
-    socket.terminate()
-  })
-  yield* Effect.forkScoped(watch)
+  yield* Effect.forkScoped(WebSockets.watch(socket, { ping, patience, heard }))
 
   const arrived: Effect.Effect<void> = Effect.callback((resume) => {
     wake = () => resume(Effect.void)
@@ -136,21 +116,7 @@ export const make = Effect.fnUntraced(function* (
         return taken
       })
     }),
-    send: (batch) =>
-      Effect.callback((resume) => {
-        const done = () => {
-          sending.delete(done)
-          resume(Effect.void)
-        }
-        if (socket.readyState !== socket.OPEN || batch.length === 0) return done()
-        sending.add(done)
-        stream.cork()
-        for (const [index, { data, isBinary }] of batch.entries()) {
-          const last = index === batch.length - 1
-          socket.send(data, { binary: isBinary }, last ? done : undefined)
-        }
-        stream.uncork()
-      }),
+    send: writer.send,
     sign: (payload) => Effect.sync(() => socket.ping(payload)),
     ended: Deferred.await(ended),
     close

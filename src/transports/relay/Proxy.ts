@@ -1,4 +1,5 @@
 /** Which proxy an address is called through, by the environment variables that other programs read, too. */
+import * as Result from "effect/Result"
 
 export type Variables = Readonly<Record<string, string | undefined>>
 
@@ -31,6 +32,10 @@ const matches = (entry: string, host: string, port: string): boolean => {
   return domain !== "" && (wanted === undefined || wanted === port) && (host === domain || host.endsWith(`.${domain}`))
 }
 
+/** Whether name and password can be read: a `%` of their own is written `%25`. */
+const isEncoded = ({ password, username }: URL): boolean =>
+  [username, password].every((text) => Result.isSuccess(Result.try(() => decodeURIComponent(text))))
+
 /** The address of the proxy, or undefined where the address is called directly. One that cannot be read is an error. */
 export const proxyOf = (address: URL, variables: Variables): URL | undefined | "invalid" => {
   const isSecure = address.protocol === "wss:" || address.protocol === "https:"
@@ -39,5 +44,5 @@ export const proxyOf = (address: URL, variables: Variables): URL | undefined | "
   const exceptions = (read(variables, "NO_PROXY") ?? "").split(/[\s,]+/)
   if (exceptions.some((entry) => matches(entry, bare(address.hostname), portOf(address)))) return undefined
   const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(proxy) ? proxy : `http://${proxy}`)
-  return url !== null && (url.protocol === "http:" || url.protocol === "https:") ? url : "invalid"
+  return url !== null && /^https?:$/.test(url.protocol) && isEncoded(url) ? url : "invalid"
 }

@@ -3,14 +3,17 @@
  * keeps nothing; the token is known to it only as a hash.
  */
 import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import { createHash } from "node:crypto"
 import * as Attempts from "../http/Attempts.ts"
-import { protocol, secretOf, weaknessOf } from "../http/Guard.ts"
+import { protocolOf, secretOf, weaknessOf } from "../http/Guard.ts"
 import * as Listener from "../http/Listener.ts"
+import { CloseCode } from "../http/WebSockets.ts"
 import { join } from "./Joining.ts"
 import { instanceHeader, pairedSign, relayHeader } from "./Link.ts"
 import * as Pipe from "./Pipe.ts"
@@ -18,16 +21,17 @@ import * as Rooms from "./Rooms.ts"
 
 type Answer = Listener.AcceptedSocket | Listener.Refusal
 
+/** Where it listens, and how many may meet there. */
 export interface RelayOptions extends Pick<Listener.ListenerOptions, "host" | "port" | "tls" | "maxConnections"> {
+  /** Bounds of the rooms. Default: those of `RoomLimits`. */
   readonly limits?: Partial<Rooms.RoomLimits>
 }
 
-/** Where agents come in, and where clients do. */
+/** Where agents come in. */
 export const agentPath = "/agent"
-export const clientPaths: ReadonlyArray<string> = ["/ws", "/acp"]
 
-/** What a client reads when no agent came for it. */
-const tryAgain = 1013
+/** Where clients come in. */
+export const clientPaths: ReadonlyArray<string> = ["/ws", "/acp"]
 
 const reasons = {
   nobody: "No agent is connected with this token",
@@ -54,9 +58,9 @@ const tooMany = (wait: number): Listener.Refusal => ({
 /** Requests that want no WebSocket. */
 const app = Effect.gen(function* () {
   const request = yield* HttpServerRequest.HttpServerRequest
-  const { pathname } = new URL(request.url, "http://localhost")
-  if (pathname === "/health") return HttpServerResponse.jsonUnsafe({ ok: true })
-  return pathname === agentPath || clientPaths.includes(pathname)
+  const path = URL.parse(request.url, "http://localhost")?.pathname ?? ""
+  if (path === "/health") return HttpServerResponse.jsonUnsafe({ ok: true })
+  return path === agentPath || clientPaths.includes(path)
     ? HttpServerResponse.text("This address wants a WebSocket", { status: 426, headers: { upgrade: "websocket" } })
     : HttpServerResponse.text(places, { status: 404 })
 })
@@ -66,7 +70,7 @@ const decide = (rooms: Rooms.Rooms<Pipe.Pipe>) => {
 
   const serveAgent = Effect.fnUntraced(function* (room: string, instance: string, pipe: Pipe.Pipe) {
     yield* Effect.matchEffect(rooms.enter(room, instance, pipe), {
-      onFailure: ({ message }) => pipe.close(tryAgain, message),
+      onFailure: ({ message }) => pipe.close(CloseCode.TryAgainLater, message),
       onSuccess: () => pipe.ended
     })
   }, Effect.scoped)
@@ -78,7 +82,7 @@ const decide = (rooms: Rooms.Rooms<Pipe.Pipe>) => {
     if (outcome === "joined") return
     // Where no agent is, the token may be a guess.
     if (outcome !== "busy") attempts.fail(address, yield* Clock.currentTimeMillis)
-    yield* pipe.close(tryAgain, reasons[outcome])
+    yield* pipe.close(CloseCode.TryAgainLater, reasons[outcome])
   })
 
   return Effect.fnUntraced(function* (request: Listener.UpgradeRequest): Effect.fn.Return<Answer> {
@@ -96,9 +100,9 @@ const decide = (rooms: Rooms.Rooms<Pipe.Pipe>) => {
     }
     const room = createHash("sha256").update(token).digest("hex")
     if (!isAgent) {
-      const offers = (headers["sec-websocket-protocol"] ?? "").split(",").map((name) => name.trim())
+      const protocol = protocolOf(headers)
       return {
-        ...(offers.includes(protocol) ? { protocol } : {}),
+        ...(protocol === undefined ? {} : { protocol }),
         serveSocket: (socket, stream) =>
           Effect.flatMap(Pipe.make(socket, stream), (pipe) => serveClient(room, remoteAddress, pipe))
       }
@@ -114,6 +118,9 @@ const decide = (rooms: Rooms.Rooms<Pipe.Pipe>) => {
   })
 }
 
+/** A relay that runs: where it listens, with the port that it has when any free one was wanted. */
+export class Relay extends Context.Service<Relay, Listener.Address>()("super-pi/Relay") {}
+
 /** Relays until the scope closes, which ends every WebSocket. */
 export const serve = Effect.fn("Relay.serve")(function* (
   options: RelayOptions
@@ -121,3 +128,7 @@ export const serve = Effect.fn("Relay.serve")(function* (
   const { limits, maxConnections = 1024, ...listener } = options
   return yield* Listener.listen({ ...listener, maxConnections, app, upgrade: decide(Rooms.make(limits)) })
 })
+
+/** The same for as long as the layer is in use. */
+export const layer = (options: RelayOptions): Layer.Layer<Relay, Listener.ListenFailed> =>
+  Layer.effect(Relay, serve(options))

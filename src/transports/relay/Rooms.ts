@@ -162,7 +162,7 @@ export const make = <Link>(options?: Partial<RoomLimits>): Rooms<Link> => {
     Effect.acquireUseRelease(
       Effect.sync(() => wait(name)),
       (place) => {
-        if (place === undefined) return Effect.succeed("crowded" as const)
+        if (place === undefined) return Effect.succeed((rooms.get(name)?.links ?? 0) > 0 ? "busy" : "crowded")
         const { room, waiter } = place
         const begin: Effect.Effect<Joined> = Effect.suspend(() => {
           const { seat } = waiter

@@ -86,15 +86,12 @@ describe("the secret", () => {
     })
   )
 
-  it.effect("is never the subprotocol of the answer", () =>
-    Effect.gen(function* () {
-      const { guard } = yield* guardOf()
-      assert.strictEqual(guard.protocolOf(subprotocol(secret)), "acp")
-      assert.isUndefined(guard.protocolOf({ "sec-websocket-protocol": `${Guard.secretProtocol}eA` }))
-      assert.isUndefined(guard.protocolOf({ "sec-websocket-protocol": "graphql-ws" }))
-      assert.isUndefined(guard.protocolOf({}))
-    })
-  )
+  it("is never the subprotocol of the answer", () => {
+    assert.strictEqual(Guard.protocolOf(subprotocol(secret)), "acp")
+    assert.isUndefined(Guard.protocolOf({ "sec-websocket-protocol": `${Guard.secretProtocol}eA` }))
+    assert.isUndefined(Guard.protocolOf({ "sec-websocket-protocol": "graphql-ws" }))
+    assert.isUndefined(Guard.protocolOf({}))
+  })
 })
 
 describe("the page and the name", () => {

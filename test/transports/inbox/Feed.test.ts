@@ -1,5 +1,4 @@
 import { assert, describe, it } from "@effect/vitest"
-import { SecureRandom } from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
 import { SessionId } from "../../../src/domain/Ids.ts"
 import * as Feed from "../../../src/transports/inbox/Feed.ts"
@@ -8,12 +7,10 @@ import { platform } from "../../support/turns.ts"
 const id = SessionId.make("one")
 const text = (text: string) => ({ type: "text", role: "assistant", text }) as const
 
-const make = Effect.flatMap(SecureRandom, Feed.make)
-
 describe("the feed", () => {
   it.effect("numbers events, gives those after a number, and knows their ids", () =>
     Effect.gen(function* () {
-      const feed = yield* make
+      const feed = yield* Feed.make
       assert.deepStrictEqual(feed.after(0), [])
       const told = []
       for (const word of ["a", "b", "c"]) told.push(yield* feed.append(id, text(word), undefined, true))
@@ -34,7 +31,7 @@ describe("the feed", () => {
 
   it.effect("keeps the last 2,000 events, and says when a reader is behind them", () =>
     Effect.gen(function* () {
-      const feed = yield* make
+      const feed = yield* Feed.make
       for (let count = 0; count < 2_500; count++) yield* feed.append(id, text(`${count}`), undefined, true)
       assert.lengthOf(feed.all(), 2_000)
       assert.isUndefined(feed.after(499))
@@ -45,7 +42,7 @@ describe("the feed", () => {
 
   it.effect("keeps so many characters, and the latest event whatever its size", () =>
     Effect.gen(function* () {
-      const feed = yield* make
+      const feed = yield* Feed.make
       for (let count = 0; count < 40; count++) yield* feed.append(id, text("x".repeat(1_000_000)), undefined, true)
       assert.isAtMost(
         feed.all().reduce((sum, { json }) => sum + json.length, 0),

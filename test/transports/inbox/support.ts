@@ -1,6 +1,5 @@
 /** An inbox of this process on a real port, over an agent whose model and tools are the test's. */
 import { assert } from "@effect/vitest"
-import { SecureRandom } from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
@@ -141,8 +140,7 @@ export const inbox = Effect.fnUntraced(function* (cwd = "/") {
   const endpoints = yield* Inbox.make({
     guard,
     secret: Redacted.make(secret),
-    cwd,
-    random: yield* SecureRandom
+    cwd
   })
   const { port } = yield* Listener.listen({ ...bind, ...endpoints })
   return client(`http://127.0.0.1:${port}`)

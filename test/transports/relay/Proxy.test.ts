@@ -21,6 +21,9 @@ describe("proxyOf", () => {
     ["ws://relay.example.org/agent", { HTTP_PROXY: "proxy.example.org:3128" }, `${proxy}/`],
     ["ws://relay.example.org/agent", { HTTP_PROXY: "https://u:p@proxy:1" }, "https://u:p@proxy:1/"],
     ["ws://relay.example.org/agent", { HTTP_PROXY: "socks5://proxy:1080" }, "invalid"],
+    ["ws://relay.example.org/agent", { HTTP_PROXY: "http://u%40:p%25@proxy:1" }, "http://u%40:p%25@proxy:1/"],
+    ["ws://relay.example.org/agent", { HTTP_PROXY: "http://u:100%@proxy:1" }, "invalid"],
+    ["ws://relay.example.org/agent", { HTTP_PROXY: "http://u%ff:p@proxy:1" }, "invalid"],
     ["ws://relay.example.org/agent", { HTTP_PROXY: "http://" }, "invalid"]
   ] as const) {
     it(`${address} with ${JSON.stringify(variables)} goes ${expected ?? "directly"}`, () => {

@@ -132,6 +132,16 @@ describe("Rooms", () => {
     })
   )
 
+  it.effect("says of a room with an agent that it is busy, however many wait: their token is no guess", () =>
+    Effect.gen(function* () {
+      const rooms = Rooms.make<string>({ waitingInRoom: 1 })
+      yield* enter(rooms, "room", "agent", "one")
+      yield* client(rooms)
+      yield* client(rooms)
+      assert.strictEqual(yield* (yield* client(rooms)).outcome, "busy")
+    })
+  )
+
   const Step = Schema.Union([
     Schema.TaggedStruct("Enter", {}),
     Schema.TaggedStruct("Join", {}),

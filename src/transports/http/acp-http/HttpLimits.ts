@@ -1,6 +1,7 @@
 /** What bounds the HTTP endpoint (NET-01). */
-import type * as Duration from "effect/Duration"
+import * as Duration from "effect/Duration"
 
+/** Every bound of the endpoint and its connections. */
 export interface HttpLimits {
   /** Connections at once; a further `initialize` is refused. Default 256. */
   readonly connections: number
@@ -27,4 +28,19 @@ export interface HttpLimits {
   readonly headStart: Duration.Duration
   /** How long the streams of a connection that has ended may take to end. Default 1 second. */
   readonly farewell: Duration.Duration
+}
+
+/** The bounds that hold when none are given. */
+export const defaultHttpLimits: HttpLimits = {
+  connections: 256,
+  streams: 1024,
+  idLength: 1024,
+  bodyBytes: 16 * 1024 * 1024,
+  waitingBytes: 4 * 1024 * 1024,
+  waitingEvents: 16_384,
+  keepAlive: Duration.seconds(15),
+  idle: Duration.minutes(5),
+  abandoned: Duration.seconds(30),
+  headStart: Duration.millis(10),
+  farewell: Duration.seconds(1)
 }

@@ -1,0 +1,8 @@
+/** Failures that a person at the terminal is told. */
+import * as CliError from "effect/cli/CliError"
+import * as Effect from "effect/Effect"
+
+/** The message of the failure is what is told, and the command has failed. */
+export const explained = Effect.mapError(
+  (cause: { readonly message: string }) => new CliError.UserError({ cause, userMessage: cause.message })
+)
