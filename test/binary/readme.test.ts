@@ -135,7 +135,9 @@ describe("README", () => {
     assert.isAtLeast(quotes.length, 8)
     const program = ["bin/super-pi", ...globSync("dist/bin/*.js", { cwd: root })].map(textOf).join("")
     // What the message names comes in between.
-    const fragments = quotes.flatMap((quote) => quote.replace(/^error: |^dist\/bin\/main\.js /, "").split(" …"))
+    const fragments = quotes.flatMap((quote) =>
+      quote.replace(/^error: |^dist\/bin\/main\.js |^Node 24(?= )/, "").split(" …")
+    )
     for (const fragment of fragments) assert.include(program, fragment.replace(/^… /, ""))
   })
 

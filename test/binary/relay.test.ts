@@ -496,7 +496,7 @@ describe("relay", () => {
     })
   )
 
-  it.live("holds little for a client that does not read, and neither does the agent, whose turn goes on", () =>
+  it.live("holds little for a client that does not read, while the turn of its agent goes on", () =>
     Effect.gen(function* () {
       const word = "word ".repeat(200)
       const script = {
@@ -507,27 +507,25 @@ describe("relay", () => {
           { parts: [] }
         ]
       }
-      /** MiB by which the two grew in a turn that says 40 MB. */
+      /** MiB by which the relay grew in a turn that says 40 MB. */
       const growth = (reads: boolean) =>
         Effect.scoped(
           Effect.gen(function* () {
-            const { agent, client, create, cwd, relay } = yield* meet(script)
+            const { client, create, cwd, relay } = yield* meet(script)
             const one = yield* client
             const sessionId = yield* create(one, { yoloMode: true })
-            const before = [residentMiB(relay.pid), residentMiB(agent.pid)] as const
+            const before = residentMiB(relay.pid)
             yield* one.ask("session/prompt", prompt(sessionId, "go"))
             yield* one.hear((message) => JSON.stringify(message).includes(word))
             if (!reads) one.raw.pause()
             yield* until(() => existsSync(join(cwd, "done")))
-            const grown = [residentMiB(relay.pid) - before[0], residentMiB(agent.pid) - before[1]] as const
+            const grown = residentMiB(relay.pid) - before
             one.raw.terminate()
             return grown
           })
         )
-      const [relayed, spoken] = yield* growth(true)
-      const [held, kept] = yield* growth(false)
-      assert.isBelow(held, relayed + 40)
-      assert.isBelow(kept, spoken + 80)
+      const relayed = yield* growth(true)
+      assert.isBelow(yield* growth(false), relayed + 40)
     })
   )
 })

@@ -89,7 +89,8 @@ export const make = <Link>(options?: Partial<RoomLimits>): Rooms<Link> => {
   }
 
   const tidy = (name: string, room: Room<Link>): void => {
-    if (room.links === 0 && room.waiters.length === 0) rooms.delete(name)
+    // Who leaves late may have been in a room whose place another one has by now.
+    if (room.links === 0 && room.waiters.length === 0 && rooms.get(name) === room) rooms.delete(name)
   }
 
   /** Gives a link to who waits longest, or keeps it. */

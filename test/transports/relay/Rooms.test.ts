@@ -112,6 +112,18 @@ describe("Rooms", () => {
     })
   )
 
+  it.effect("outlives a client of the agent that was there before", () =>
+    Effect.gen(function* () {
+      const rooms = Rooms.make<string>()
+      const before = yield* enter(rooms, "room", "agent", "before")
+      const old = yield* client(rooms)
+      yield* before.leave
+      yield* enter(rooms, "room", "agent", "now")
+      yield* old.leave
+      assert.strictEqual((yield* client(rooms)).link(), "now")
+    })
+  )
+
   it.effect("is bounded: agents, links, spare links and waiting clients", () =>
     Effect.gen(function* () {
       const rooms = Rooms.make<string>({ rooms: 2, links: 3, spares: 2, waiting: 3, waitingInRoom: 2 })
