@@ -177,128 +177,154 @@ const Steps = Schema.Array(Step).check(Schema.isMinLength(20), Schema.isMaxLengt
 /** Takes one of those that wait, if any. */
 const take = <A>(waiting: Array<A>, n: number): A | undefined => waiting.splice(n % Math.max(waiting.length, 1), 1)[0]
 
+const keepsTheBooks = (steps: ReadonlyArray<typeof Step.Type>) =>
+  Effect.sync(() => {
+    const ledger = Ledger.make()
+    /** What the editor has to say while no leader takes it. */
+    const held: Array<string> = []
+    const asked = new Map<string, number>()
+    const answered = new Map<string, number>()
+    const questions: Array<Message> = []
+    /** Every question that the editor was ever asked: an answer of it may still be held when the question is withdrawn. */
+    const known = new Set<unknown>()
+    let atLeader: Array<Message> = []
+    let open = new Map<unknown, string>()
+    let generation = 0
+    let counted = 0
+    let connected = false
+    let said = 0
+
+    const count = (counts: Map<string, number>, id: unknown) =>
+      counts.set(JSON.stringify(id), (counts.get(JSON.stringify(id)) ?? 0) + 1)
+
+    const apply = ({ toEditor, toLeader }: Ledger.Moves): void => {
+      for (const message of toEditor.map((line) => read(line))) {
+        if (message.method === undefined) count(answered, message.id)
+        else if (message.id !== undefined) {
+          questions.push(message)
+          known.add(message.id)
+        } else if (message.method === "$/cancel_request") {
+          const id = (message.params as { readonly requestId: unknown }).requestId
+          const index = questions.findIndex((question) => question.id === id)
+          assert.isTrue(known.has(id) || connected, "a question that nobody asked is taken back")
+          // Now and then the editor answers all the same.
+          if (index !== -1 && said++ % 2 === 0) questions.splice(index, 1)
+        }
+      }
+      for (const message of toLeader.map((line) => read(line))) {
+        assert.isTrue(connected)
+        if (message.method !== undefined && message.id !== undefined) atLeader.push(message)
+        if (message.method !== undefined) continue
+        const token = open.get(message.id)
+        assert.isDefined(token, "an answer to what this leader did not ask")
+        assert.deepStrictEqual(message.result, { token })
+        open.delete(message.id)
+      }
+    }
+
+    const say = (message: object): void => {
+      held.push(JSON.stringify(message))
+      pass()
+    }
+    const pass = (): void => {
+      while (ledger.isUp() && held.length > 0) apply(ledger.fromEditor(held.shift() ?? ""))
+    }
+    const respond = (n: number, ok: boolean): void => {
+      const request = take(atLeader, n)
+      if (request === undefined) return
+      const { id } = request
+      const value = { sessionId: `s-${n % 3}` }
+      apply(ledger.fromLeader(JSON.stringify(ok ? result(id, value) : failure(id, -32603, "no"))))
+      pass()
+    }
+    const connect = (): void => {
+      connected = true
+      generation++
+      counted = 0
+      open = new Map()
+      apply(ledger.connected())
+      pass()
+    }
+
+    for (const { kind, n, ok } of steps) {
+      switch (kind) {
+        case "ask": {
+          const method = asked.size === 0 ? "initialize" : methods[n % methods.length]
+          const id = n % 7
+          count(asked, id)
+          say(call(id, method ?? "x", { sessionId: `s-${n % 3}`, cwd: "/", mcpServers: [] }))
+          break
+        }
+        case "note":
+          say(note("session/cancel", { sessionId: "s-1" }))
+          break
+        case "answer": {
+          const question = take(questions, n)
+          if (question !== undefined) say(result(question.id, question.params))
+          break
+        }
+        case "respond":
+          if (connected) respond(n, ok)
+          break
+        case "question":
+          if (connected) {
+            const token = `${generation}:${counted}`
+            open.set(counted, token)
+            apply(ledger.fromLeader(JSON.stringify(call(counted++, "session/request_permission", { token }))))
+          }
+          break
+        case "takeBack": {
+          const [id] = open.keys()
+          // The leader drops an answer that comes all the same, so no line of it may reach a question of that id.
+          if (connected && id !== undefined) {
+            apply(ledger.fromLeader(JSON.stringify(cancel(id))))
+            open.delete(id)
+          }
+          break
+        }
+        case "lose":
+          if (connected) {
+            connected = false
+            atLeader = []
+            apply(ledger.lost())
+          }
+          break
+        case "connect":
+          if (!connected) connect()
+      }
+    }
+    if (!connected) connect()
+    while (atLeader.length > 0) respond(0, true)
+    assert.deepStrictEqual(held, [])
+    assert.strictEqual(ledger.open(), 0)
+    assert.deepStrictEqual(Object.fromEntries(answered), Object.fromEntries(asked))
+  })
+
 describe("Ledger, in any order of events", () => {
   it.effect.prop(
     "each request of the editor gets one answer, and each answer of the editor reaches its own question or none",
     [Steps],
-    ([steps]) =>
-      Effect.sync(() => {
-        const ledger = Ledger.make()
-        /** What the editor has to say while no leader takes it. */
-        const held: Array<string> = []
-        const asked = new Map<string, number>()
-        const answered = new Map<string, number>()
-        const questions: Array<Message> = []
-        let atLeader: Array<Message> = []
-        let open = new Map<unknown, string>()
-        let generation = 0
-        let counted = 0
-        let connected = false
-        let said = 0
-
-        const count = (counts: Map<string, number>, id: unknown) =>
-          counts.set(JSON.stringify(id), (counts.get(JSON.stringify(id)) ?? 0) + 1)
-
-        const apply = ({ toEditor, toLeader }: Ledger.Moves): void => {
-          for (const message of toEditor.map((line) => read(line))) {
-            if (message.method === undefined) count(answered, message.id)
-            else if (message.id !== undefined) questions.push(message)
-            else if (message.method === "$/cancel_request") {
-              const id = (message.params as { readonly requestId: unknown }).requestId
-              const index = questions.findIndex((question) => question.id === id)
-              assert.isTrue(index !== -1 || connected, "a question that nobody asked is taken back")
-              // Now and then the editor answers all the same.
-              if (index !== -1 && said++ % 2 === 0) questions.splice(index, 1)
-            }
-          }
-          for (const message of toLeader.map((line) => read(line))) {
-            assert.isTrue(connected)
-            if (message.method !== undefined && message.id !== undefined) atLeader.push(message)
-            if (message.method !== undefined) continue
-            const token = open.get(message.id)
-            assert.isDefined(token, "an answer to what this leader did not ask")
-            assert.deepStrictEqual(message.result, { token })
-            open.delete(message.id)
-          }
-        }
-
-        const say = (message: object): void => {
-          held.push(JSON.stringify(message))
-          pass()
-        }
-        const pass = (): void => {
-          while (ledger.isUp() && held.length > 0) apply(ledger.fromEditor(held.shift() ?? ""))
-        }
-        const respond = (n: number, ok: boolean): void => {
-          const request = take(atLeader, n)
-          if (request === undefined) return
-          const { id } = request
-          const value = { sessionId: `s-${n % 3}` }
-          apply(ledger.fromLeader(JSON.stringify(ok ? result(id, value) : failure(id, -32603, "no"))))
-          pass()
-        }
-        const connect = (): void => {
-          connected = true
-          generation++
-          counted = 0
-          open = new Map()
-          apply(ledger.connected())
-          pass()
-        }
-
-        for (const { kind, n, ok } of steps) {
-          switch (kind) {
-            case "ask": {
-              const method = asked.size === 0 ? "initialize" : methods[n % methods.length]
-              const id = n % 7
-              count(asked, id)
-              say(call(id, method ?? "x", { sessionId: `s-${n % 3}`, cwd: "/", mcpServers: [] }))
-              break
-            }
-            case "note":
-              say(note("session/cancel", { sessionId: "s-1" }))
-              break
-            case "answer": {
-              const question = take(questions, n)
-              if (question !== undefined) say(result(question.id, question.params))
-              break
-            }
-            case "respond":
-              if (connected) respond(n, ok)
-              break
-            case "question":
-              if (connected) {
-                const token = `${generation}:${counted}`
-                open.set(counted, token)
-                apply(ledger.fromLeader(JSON.stringify(call(counted++, "session/request_permission", { token }))))
-              }
-              break
-            case "takeBack": {
-              const [id] = open.keys()
-              // The leader drops an answer that comes all the same, so no line of it may reach a question of that id.
-              if (connected && id !== undefined) {
-                apply(ledger.fromLeader(JSON.stringify(cancel(id))))
-                open.delete(id)
-              }
-              break
-            }
-            case "lose":
-              if (connected) {
-                connected = false
-                atLeader = []
-                apply(ledger.lost())
-              }
-              break
-            case "connect":
-              if (!connected) connect()
-          }
-        }
-        if (!connected) connect()
-        while (atLeader.length > 0) respond(0, true)
-        assert.deepStrictEqual(held, [])
-        assert.strictEqual(ledger.open(), 0)
-        assert.deepStrictEqual(Object.fromEntries(answered), Object.fromEntries(asked))
-      }),
+    ([steps]) => keepsTheBooks(steps),
     { arbitrary: { runs: 500 } }
+  )
+
+  it.effect("an answer that is held while its question is withdrawn reaches nobody", () =>
+    keepsTheBooks(
+      [
+        ["connect"],
+        ["ask"],
+        ["question"],
+        ["respond", 0, true],
+        ["lose"],
+        ["connect"],
+        ["question"],
+        ["ask"],
+        ["question"],
+        ["answer", 3],
+        ["takeBack"],
+        ["lose"],
+        ["answer"]
+      ].map(([kind, n, ok]) => Schema.decodeUnknownSync(Step)({ kind, n: n ?? 0, ok: ok ?? false }))
+    )
   )
 })
