@@ -2,6 +2,7 @@
  * Turns the bytes of a command into text: live for whoever watches, head and tail for the result, and all of it in a
  * file once it no longer fits. Needs the same memory for any amount of output.
  */
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
 import type * as Path from "effect/Path"
@@ -16,6 +17,9 @@ export interface RecorderLimits extends Output.OutputLimits {
 }
 
 export const defaultLimits: RecorderLimits = { ...Output.defaultLimits, spill: 200 * 1024 * 1024 }
+
+/** A watcher who does not take the last of the output in this time does without it. */
+const LAST_TAKEN_AFTER = Duration.seconds(1)
 
 type Spill =
   | { readonly _tag: "Unused" }
@@ -102,8 +106,9 @@ export const makeRecorder = (
       if (plain !== "") yield* command.onOutput(plain)
     }),
     finish: Effect.fnUntraced(function* (note) {
-      yield* accept(decoder.decode())
+      const last = yield* accept(decoder.decode())
       yield* keep(Terminal.shown(open) + note)
+      if (last + note !== "") yield* Effect.timeoutOption(command.onOutput(last + note), LAST_TAKEN_AFTER)
       const spilled = spill._tag === "Open" || spill._tag === "Full" ? command.spill : undefined
       return { output: Output.render(kept, spilled), spilled, bytes }
     })

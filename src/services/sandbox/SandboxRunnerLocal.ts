@@ -1,10 +1,11 @@
 /**
- * Commands as plain children of this process, in their own process group, under no policy. The end of a command never
- * waits for what it leaves behind: that is ended beside it, and at the latest with the layer.
+ * Commands as children of this process, in their own process group, confined as their profile says. The end of a command
+ * never waits for what it leaves behind: that is ended beside it, and at the latest with the layer.
  */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import type * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
@@ -16,12 +17,19 @@ import { type ChildProcessHandle, ChildProcessSpawner } from "effect/process/Chi
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { childEnvironment, type Environment } from "../../domain/ChildEnvironment.ts"
+import { confinedEnvironment } from "../../domain/sandbox/ConfinedEnvironment.ts"
 import { systemText } from "../files/SystemText.ts"
 import { CommandFailed, type CommandResult, SandboxRunner, type ShellCommand } from "../SandboxRunner.ts"
 import { secretsOf } from "../settings/Secrets.ts"
 import { Settings } from "../Settings.ts"
 import { findExecutable } from "./Executable.ts"
+import { makeGuard } from "./Guard.ts"
 import { defaultLimits, makeRecorder, type RecorderLimits } from "./OutputRecorder.ts"
+import { loginEnvironment } from "./LoginEnvironment.ts"
+import { makeCages } from "./ProcessCage.ts"
+import { exceeded, THREADS_PER_PROCESS } from "./ProcessLimit.ts"
+import { makeSandbox } from "./Sandbox.ts"
+import { caged, EXIT_PIPE, exitOf, invocationOf, killed } from "./Shell.ts"
 import { spawn } from "./Spawn.ts"
 import { makeStrays, type Stray } from "./Strays.ts"
 
@@ -34,40 +42,13 @@ const LOOK_EVERY = 50
 /** How long output may still come once the command itself has ended. */
 const DRAIN_FOR = Duration.seconds(1)
 
+/** Characters. */
+const LAST_WORDS = 2_000
+
+const LINGERED = "\n[a process left in the background still held the output; it was ended]\n"
+
 /** How long a killed command may take to be gone; one that the kernel holds is left to it. */
 const GONE_AFTER = Duration.seconds(2)
-
-/** The pipe by which the outer shell tells how the command ended, even while something still holds the output. */
-const EXIT_PIPE = 3
-
-// Node's pipes are sockets, which /dev/stderr cannot open. A cat between gives the command real pipes, and one pipe for
-// both streams keeps their order. It outlives TERM, so that the last words of a dying command still come through, and
-// the outer shell outlives both, so that no zombie is left where nobody reaps orphans.
-const bashWrapper = `trap : TERM INT HUP
-exec 4> >(trap "" TERM INT HUP; exec cat 3>&-)
-"$BASH" -c "$1" >&4 2>&1 3>&- 4>&-
-code=$?
-echo $code >&3
-exec 3>&- 4>&-
-wait $!
-exit $code`
-const shWrapper = `exec /bin/sh -c "$1" 3>&- 2>&1`
-
-/** How a shell spells death by a signal. 129 is left out: git means something else by it. */
-const signals: ReadonlyMap<number, string> = new Map([
-  [130, "SIGINT"],
-  [131, "SIGQUIT"],
-  [132, "SIGILL"],
-  [134, "SIGABRT"],
-  [135, "SIGBUS"],
-  [136, "SIGFPE"],
-  [137, "SIGKILL"],
-  [139, "SIGSEGV"],
-  [141, "SIGPIPE"],
-  [143, "SIGTERM"]
-])
-
-const signalIn = (error: PlatformError): string | undefined => /'(SIG[A-Z0-9]+)'/.exec(systemText(error))?.[1]
 
 const notStarted = (text: string): CommandFailed =>
   new CommandFailed({
@@ -76,27 +57,24 @@ const notStarted = (text: string): CommandFailed =>
       : `The command could not be started: ${text}`
   })
 
-const explain = (command: ShellCommand, error: PlatformError): CommandFailed =>
+/** A command, with or without a limit of time. */
+type Command = Omit<ShellCommand, "timeout">
+
+const explain = (command: Command, error: PlatformError): CommandFailed =>
   error.reason._tag === "NotFound" && error.reason.method === "access"
     ? new CommandFailed({ message: `The folder ${command.cwd} does not exist: commands run there` })
     : notStarted(systemText(error))
 
-type CommandExit = CommandResult["exit"]
-
-const exitFrom = (code: number): CommandExit => {
-  const signal = signals.get(code)
-  return signal === undefined ? { _tag: "Code", code } : { _tag: "Signal", signal }
-}
-
-/** What the outer shell told, or else how it ended itself. */
-const exitOf = (handle: ChildProcessHandle): Effect.Effect<CommandExit> =>
-  handle.getOutputFd(EXIT_PIPE).pipe(
+/** The command itself writes to stdout only: what comes here is of the sandbox or the shell around it. */
+const lastWords = <E>(bytes: Stream.Stream<Uint8Array, E>) =>
+  bytes.pipe(
     Stream.decodeText,
-    Stream.splitLines,
-    Stream.runHead,
-    Effect.flatMap(Option.match({ onNone: () => handle.exitCode, onSome: (line) => Effect.succeed(Number(line)) })),
-    Effect.map(exitFrom),
-    Effect.catch((error) => Effect.succeed<CommandExit>({ _tag: "Signal", signal: signalIn(error) ?? "SIGKILL" }))
+    Stream.runFold(
+      () => "",
+      (text, piece) => (text + piece).slice(-LAST_WORDS)
+    ),
+    Effect.map((words) => (words === "" ? "" : `\n[${words.trim()}]\n`)),
+    Effect.orElseSucceed(() => "")
   )
 
 const make = Effect.fnUntraced(function* (environment: Environment, limits: RecorderLimits) {
@@ -108,24 +86,44 @@ const make = Effect.fnUntraced(function* (environment: Environment, limits: Reco
   const running = yield* Effect.acquireRelease(Scope.make("parallel"), Scope.close)
   const bash = yield* Effect.cached(findExecutable(fs, path, environment, "bash"))
 
-  const environmentNow = Effect.map(settings.current, (value) => childEnvironment(environment, secretsOf(value)))
+  const cages = yield* makeCages(fs, path, process.pid)
+  const sandbox = yield* makeSandbox({
+    fs,
+    path,
+    spawner,
+    environment,
+    platform: process.platform,
+    home: settings.home,
+    isRoot: process.getuid?.() === 0
+  })
+  /** Asked for with the first command; the end of that command does not end the asking. */
+  const login = yield* Effect.cached(Effect.forkIn(loginEnvironment(spawner, environment), running))
 
-  const start = Effect.fnUntraced(function* (command: ShellCommand) {
-    const shell = yield* bash
-    const [program, wrapper] = shell === undefined ? ["/bin/sh", shWrapper] : [shell, bashWrapper]
+  const environmentNow = Effect.fnUntraced(function* (isConfined: boolean) {
+    const whole = yield* Effect.flatMap(login, Fiber.join)
+    return childEnvironment(isConfined ? confinedEnvironment(whole) : whole, secretsOf(yield* settings.current))
+  })
+
+  const start = Effect.fnUntraced(function* (command: Command) {
+    const { processLimit } = yield* settings.current
+    const isConfined = command.confinement.profile !== "off"
+    const threads = processLimit * THREADS_PER_PROCESS
+    const own = invocationOf(yield* bash, command.command, isConfined ? threads : "unlimited")
+    const cage = yield* cages.acquire(threads)
+    const { invocation, watched, environment: added } = yield* sandbox.wrap(own, command.confinement, command.cwd)
+    const [program, ...args] = caged(cage, invocation)
     const options: ChildProcess.CommandOptions = {
       cwd: command.cwd,
-      env: yield* environmentNow,
+      env: { ...(yield* environmentNow(isConfined)), ...added },
       stdin: "ignore",
-      stderr: "ignore",
-      additionalFds: { fd3: { type: "output" } },
+      additionalFds: { [`fd${EXIT_PIPE}` as const]: { type: "output" } },
       killSignal: "SIGTERM",
       forceKillAfter: KILL_AFTER
     }
-    return yield* Effect.mapError(
-      spawn(spawner, ChildProcess.make(program, ["-c", wrapper, program, command.command], options)),
-      (error) => explain(command, error)
+    const handle = yield* Effect.mapError(spawn(spawner, ChildProcess.make(program, args, options)), (error) =>
+      explain(command, error)
     )
+    return { handle, guard: makeGuard(fs, watched) }
   })
 
   const signal = (targets: ReadonlyArray<Stray>, name: NodeJS.Signals) =>
@@ -146,7 +144,7 @@ const make = Effect.fnUntraced(function* (environment: Environment, limits: Reco
    * nobody knows afterwards whose children they were, and goes on beside it, since the group may wait for them. A
    * command that was cut off is looked at once more, for what it started meanwhile.
    */
-  const startTraced = Effect.fnUntraced(function* (command: ShellCommand) {
+  const startTraced = Effect.fnUntraced(function* (command: Command) {
     let leader: number | undefined
     const dropping: Array<Fiber.Fiber<void>> = []
     const dropStrays = Effect.gen(function* () {
@@ -157,59 +155,94 @@ const make = Effect.fnUntraced(function* (environment: Environment, limits: Reco
     yield* Effect.addFinalizer(({ _tag }) =>
       Effect.andThen(_tag === "Failure" ? dropStrays : Effect.void, Fiber.awaitAll(dropping))
     )
-    const handle = yield* start(command)
+    const { guard, handle } = yield* start(command)
     if (yield* strays.isLeader(handle.pid, process.pid)) leader = handle.pid
     yield* Effect.addFinalizer(() => dropStrays)
-    return { handle, dropStrays }
+    return { handle, dropStrays, leader, guard }
   })
 
-  /** The exit, and whether the time ran out first. */
+  const killAll = (handle: ChildProcessHandle) =>
+    Effect.forkScoped(Effect.ignore(handle.kill({ killSignal: "SIGTERM", forceKillAfter: KILL_AFTER })))
+
+  /** How the command ended, and who ended it if it was not itself. */
   const ended = Effect.fnUntraced(function* (
-    command: ShellCommand,
-    handle: ChildProcessHandle,
-    dropStrays: Effect.Effect<void>
+    timeout: Duration.Duration,
+    isConfined: boolean,
+    { dropStrays, guard, handle, leader }: Effect.Success<ReturnType<typeof startTraced>>
   ) {
+    const { processLimit } = yield* settings.current
     const exit = yield* Effect.forkChild(exitOf(handle))
-    const inTime = yield* Effect.timeoutOption(Fiber.join(exit), command.timeout)
-    if (Option.isSome(inTime)) return { exit: inTime.value, timedOut: false }
-    yield* dropStrays
-    yield* Effect.forkScoped(Effect.ignore(handle.kill({ killSignal: "SIGTERM", forceKillAfter: KILL_AFTER })))
-    const killed = yield* Effect.timeoutOption(Fiber.join(exit), GONE_AFTER)
-    return {
-      exit: Option.getOrElse(killed, (): CommandExit => ({ _tag: "Signal", signal: "SIGKILL" })),
-      timedOut: true
+    const isBomb =
+      leader === undefined ? Effect.never : exceeded(fs, strays, { leader, isConfined, limit: processLimit })
+    const first = yield* Effect.raceAllFirst([
+      Effect.map(Fiber.join(exit), (own) => ({ _tag: "Itself", exit: own }) as const),
+      Effect.as(Effect.sleep(timeout), { _tag: "Time" } as const),
+      Effect.as(isBomb, {
+        _tag: "Refused",
+        why: `it had ${processLimit} processes at a time, which is the limit`
+      } as const),
+      Effect.as(guard.watch, { _tag: "Refused", why: "it made again and again what it must not make" } as const)
+    ])
+    if (first._tag === "Itself") return { exit: first.exit, timedOut: false, note: "" }
+    if (first._tag === "Refused") {
+      yield* Effect.ignore(handle.kill({ killSignal: "SIGKILL" })).pipe(Effect.timeoutOption(GONE_AFTER))
+      yield* dropStrays
+      return { exit: killed, timedOut: false, note: `\n[ended: ${first.why}]\n` }
     }
+    yield* dropStrays
+    yield* killAll(handle)
+    const late = yield* Effect.timeoutOption(Fiber.join(exit), GONE_AFTER)
+    return { exit: Option.getOrElse(late, () => killed), timedOut: true, note: "" }
   })
 
-  const execute = Effect.fnUntraced(function* (command: ShellCommand, scope: Scope.Scope) {
+  const execute = Effect.fnUntraced(function* (command: Command, timeout: Duration.Duration, scope: Scope.Scope) {
     const startedAt = yield* Clock.currentTimeMillis
-    const { dropStrays, handle } = yield* startTraced(command)
+    const traced = yield* startTraced(command)
+    const { handle } = traced
     const recorder = makeRecorder(fs, path, command, limits, scope)
-    const pump = yield* Effect.forkChild(Stream.runForEach(handle.stdout, recorder.add))
-    const { exit, timedOut } = yield* ended(command, handle, dropStrays)
-    const drained = yield* Effect.timeoutOption(
-      Effect.andThen(Fiber.await(pump), Effect.exit(handle.exitCode)),
-      DRAIN_FOR
-    )
-    yield* Fiber.interrupt(pump)
-    const endedAt = yield* Clock.currentTimeMillis
-    const lingering = Option.isNone(drained) && !timedOut
-    const recorded = yield* recorder.finish(
-      lingering ? "\n[a process left in the background still held the output; it was ended]\n" : ""
-    )
-    return { ...recorded, exit, timedOut, duration: Duration.millis(endedAt - startedAt) } satisfies CommandResult
+    // In the scope and not of the caller, who goes on while a command runs in the background.
+    const pump = yield* Effect.forkIn(Stream.runForEach(handle.stdout, recorder.add), scope)
+    const complaints = yield* Effect.forkIn(lastWords(handle.stderr), scope)
+    const result = Effect.gen(function* () {
+      const { exit, note, timedOut } = yield* ended(timeout, command.confinement.profile !== "off", traced)
+      const drained = yield* Effect.timeoutOption(
+        Effect.andThen(Fiber.await(pump), Effect.exit(handle.exitCode)),
+        DRAIN_FOR
+      )
+      yield* Fiber.interrupt(pump)
+      const endedAt = yield* Clock.currentTimeMillis
+      const lingering = Option.isNone(drained) && !timedOut && note === ""
+      const said = lingering ? LINGERED : note + (timedOut ? "" : yield* Fiber.join(complaints))
+      const recorded = yield* recorder.finish(said + (yield* traced.guard.finish))
+      return { ...recorded, exit, timedOut, duration: Duration.millis(endedAt - startedAt) } satisfies CommandResult
+    })
+    return { result, kill: Effect.andThen(traced.dropStrays, killAll(handle)) }
   })
+
+  /** The kill may take seconds; the caller does not wait for it, the layer's scope does. */
+  const letGo = (scope: Scope.Closeable, exit: Exit.Exit<unknown, unknown>) =>
+    Effect.asVoid(Effect.forkIn(Scope.close(scope, exit), running, { startImmediately: true, uninterruptible: true }))
 
   return SandboxRunner.of({
     run: Effect.fn("SandboxRunner.run")((command: ShellCommand) =>
       Effect.acquireUseRelease(
         Scope.fork(running),
-        (scope) => Scope.provide(execute(command, scope), scope),
-        // The kill may take seconds; the caller does not wait for it, the layer's scope does.
-        (scope, exit) =>
-          Effect.forkIn(Scope.close(scope, exit), running, { startImmediately: true, uninterruptible: true })
+        (scope) =>
+          Scope.provide(
+            Effect.flatMap(execute(command, command.timeout, scope), ({ result }) => result),
+            scope
+          ),
+        letGo
       )
-    )
+    ),
+    start: Effect.fn("SandboxRunner.start")(function* (command: Command) {
+      const scope = yield* Effect.acquireRelease(Scope.fork(running), letGo)
+      const started = yield* Scope.provide(execute(command, Duration.infinity, scope), scope)
+      const fiber = yield* Effect.forkIn(Scope.provide(started.result, scope), scope)
+      const result = Fiber.join(fiber)
+      return { result, kill: Effect.asVoid(Effect.andThen(Scope.provide(started.kill, scope), Effect.exit(result))) }
+    }),
+    status: sandbox.status
   })
 })
 

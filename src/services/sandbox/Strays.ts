@@ -31,11 +31,23 @@ const parse = (pid: number, stat: string): Process | undefined => {
   return { pid, ended: state === "Z", parent, group, session, startedAt: fields[19] ?? "" }
 }
 
+/** What has not ended of the command whose shell is the leader: its tree and its session. */
+const belonging = (processes: ReadonlyArray<Process>, leader: number): ReadonlyArray<Process> => {
+  const children = new Map<number, Array<number>>()
+  for (const { parent, pid } of processes) children.set(parent, [...(children.get(parent) ?? []), pid])
+  // Added to while it is walked: children, and theirs.
+  const family = new Set([leader])
+  for (const pid of family) for (const child of children.get(pid) ?? []) family.add(child)
+  return processes.filter(({ ended, pid, session }) => !ended && (session === leader || family.has(pid)))
+}
+
 export interface Strays {
   /** Whether the process is a child of `parent` that leads a group and a session, so that `find` means what it finds. */
   readonly isLeader: (pid: number, parent: number) => Effect.Effect<boolean>
   /** Those of the command whose shell, the leader, has this number. */
   readonly find: (leader: number) => Effect.Effect<ReadonlyArray<Stray>>
+  /** How many processes the command has, its shell included. */
+  readonly count: (leader: number) => Effect.Effect<number>
   /** Those that still run. */
   readonly remaining: (strays: ReadonlyArray<Stray>) => Effect.Effect<ReadonlyArray<Stray>>
 }
@@ -57,17 +69,9 @@ export const makeStrays = (fs: FileSystem.FileSystem): Strays => {
   return {
     isLeader: (pid, parent) =>
       Effect.map(look(pid), (found) => found?.parent === parent && found.group === pid && found.session === pid),
-    find: Effect.fnUntraced(function* (leader) {
-      const processes = yield* all
-      const family = new Set([leader])
-      // Adding while it is walked: children, and theirs.
-      for (const pid of family) {
-        for (const process of processes) if (process.parent === pid) family.add(process.pid)
-      }
-      return processes.filter(
-        ({ ended, group, pid, session }) => !ended && group !== leader && (session === leader || family.has(pid))
-      )
-    }),
+    find: (leader) =>
+      Effect.map(all, (processes) => belonging(processes, leader).filter(({ group }) => group !== leader)),
+    count: (leader) => Effect.map(all, (processes) => belonging(processes, leader).length),
     remaining: (strays) =>
       Effect.filter(
         strays,

@@ -9,13 +9,19 @@ import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
+import { defaultLimits } from "../../../src/services/sandbox/OutputRecorder.ts"
 import * as SandboxRunnerLocal from "../../../src/services/sandbox/SandboxRunnerLocal.ts"
-import { SandboxRunner, type SandboxRunnerShape, type ShellCommand } from "../../../src/services/SandboxRunner.ts"
+import {
+  type Confinement,
+  SandboxRunner,
+  type SandboxRunnerShape,
+  type ShellCommand
+} from "../../../src/services/SandboxRunner.ts"
 import { Settings, type SettingsValue } from "../../../src/services/Settings.ts"
-import { makeFolder, platform, read } from "../../support/toolbox.ts"
+import { makeFolder, platform, read, withoutShell } from "../../support/toolbox.ts"
 
 const sandbox = (
-  environment: Record<string, string | undefined> = process.env,
+  environment: Record<string, string | undefined> = withoutShell,
   settings: Partial<SettingsValue> = {}
 ) =>
   SandboxRunnerLocal.layer(environment).pipe(
@@ -23,12 +29,16 @@ const sandbox = (
     Layer.provideMerge(platform)
   )
 
+/** Nothing is confined here; `sandbox.test.ts` has the rest. */
+const free = (work: string): Confinement => ({ profile: "off", roots: [work], scratch: `${work}/../scratch` })
+
 const shell = Effect.fnUntraced(function* (command: string, options: Partial<ShellCommand> = {}) {
   const runner = yield* SandboxRunner
   const { base, work } = yield* makeFolder
   return yield* runner.run({
     command,
     cwd: work,
+    confinement: free(work),
     timeout: Duration.seconds(20),
     spill: `${base}/spill/output.txt`,
     onOutput: () => Effect.void,
@@ -67,6 +77,7 @@ const startStubborn = Effect.fnUntraced(function* (runner: SandboxRunnerShape, w
     runner.run({
       command: `trap "" TERM; echo $$; (trap "" TERM; echo $BASHPID; while true; do sleep 0.05; done) & while true; do sleep 0.05; done`,
       cwd: work,
+      confinement: free(work),
       timeout: Duration.minutes(1),
       spill: `${work}/spill.txt`,
       onOutput: (piece) => {
@@ -344,6 +355,7 @@ describe("SandboxRunnerLocal alone", () => {
         const result = yield* runner.run({
           command: "head -c 200000000 /dev/zero | tr '\\0' x | fold -w 99",
           cwd: work,
+          confinement: free(work),
           timeout: Duration.seconds(30),
           spill: `${base}/spill.txt`,
           onOutput: () => Effect.sync(() => void (largest = Math.max(largest, process.memoryUsage.rss())))
@@ -354,7 +366,7 @@ describe("SandboxRunnerLocal alone", () => {
         assert.isBelow(grown, 120)
       }).pipe(
         Effect.provide(
-          SandboxRunnerLocal.layer(process.env, { head: 12_000, tail: 12_000, spill: 50_000 }).pipe(
+          SandboxRunnerLocal.layer(withoutShell, { ...defaultLimits, spill: 50_000 }).pipe(
             Layer.provide(Settings.layerValues()),
             Layer.provideMerge(platform)
           )
