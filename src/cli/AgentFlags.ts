@@ -3,6 +3,11 @@ import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import { ExecutionMode } from "../domain/permission/ExecutionMode.ts"
+import { parseRule } from "../domain/permission/PermissionRule.ts"
+import { SandboxProfile } from "../domain/sandbox/Profile.ts"
+import { modeOf } from "../services/settings/AgentSections.ts"
 import type { Flags } from "../services/Settings.ts"
 import type { LeaderChoice } from "./Stdio.ts"
 
@@ -11,6 +16,21 @@ export const leaderSocketFlag = Flag.String("leader-socket").pipe(
   Flag.withDescription("Socket of another leader than yours; else SUPERCHARGE_LEADER_SOCKET"),
   Flag.optional
 )
+
+/** A rule that cannot be read is a mistake in the command line, and protects nothing if it is let pass. */
+const rules = (name: "allow" | "ask" | "deny", what: string) =>
+  Flag.String(name).pipe(
+    Flag.withMetavar("rule"),
+    Flag.withDescription(`${what}: a rule such as "Bash(npm test)"; may be given several times`),
+    Flag.filterMap(
+      (text) => Option.as(Result.getSuccess(parseRule(text)), text),
+      (text) => {
+        const rule = parseRule(text)
+        return `--${name} ${text}: ${Result.isFailure(rule) ? rule.failure.message : ""}`
+      }
+    ),
+    Flag.atLeast(0)
+  )
 
 export const agentFlags = {
   model: Flag.String("model").pipe(
@@ -27,6 +47,29 @@ export const agentFlags = {
     ),
     Flag.withDefault(false)
   ),
+  mode: Flag.Literals("permission-mode", [
+    ...ExecutionMode.literals,
+    "default",
+    "acceptEdits",
+    "bypassPermissions"
+  ]).pipe(Flag.withDescription("Mode of new sessions, instead of ui.permission_mode"), Flag.optional),
+  sandbox: Flag.Literals("sandbox", SandboxProfile.literals).pipe(
+    Flag.withDescription("How closely commands are confined, instead of sandbox.profile"),
+    Flag.optional
+  ),
+  harness: Flag.String("harness").pipe(
+    Flag.withMetavar("id"),
+    Flag.withDescription("Kind of agent of new sessions, such as super-pi-planner, instead of agent.harness"),
+    Flag.optional
+  ),
+  allow: rules("allow", "Runs without a question"),
+  ask: rules("ask", "Asks, whatever is allowed"),
+  deny: rules("deny", "Never runs"),
+  trust: Flag.Boolean("trust").pipe(
+    Flag.withoutNegation,
+    Flag.withDescription("Trust the folders of this run's sessions, without asking and without keeping it"),
+    Flag.withDefault(false)
+  ),
   leader: Flag.Boolean("leader").pipe(
     Flag.withDescription(
       "Over stdio, share one agent with your other editors; --no-leader forces one of its own. Else cli.use_leader of the configuration"
@@ -39,14 +82,31 @@ export const agentFlags = {
 export interface AgentFlags {
   readonly model: Option.Option<string>
   readonly alwaysApprove: boolean
+  readonly mode: Option.Option<Parameters<typeof modeOf>[0]>
+  readonly sandbox: Option.Option<SandboxProfile>
+  readonly harness: Option.Option<string>
+  readonly allow: ReadonlyArray<string>
+  readonly ask: ReadonlyArray<string>
+  readonly deny: ReadonlyArray<string>
+  readonly trust: boolean
   readonly leader: Option.Option<boolean>
   readonly leaderSocket: Option.Option<string>
 }
 
-export const flagsOf = ({ alwaysApprove, model }: AgentFlags): Flags => ({
-  alwaysApprove,
-  ...(Option.isSome(model) && { model: model.value })
-})
+export const flagsOf = (flags: AgentFlags): Flags => {
+  const { allow, alwaysApprove, ask, deny, harness, mode, model, sandbox, trust } = flags
+  return {
+    alwaysApprove,
+    allow,
+    ask,
+    deny,
+    trust,
+    ...(Option.isSome(mode) && { mode: modeOf(mode.value) }),
+    ...(Option.isSome(sandbox) && { sandbox: sandbox.value }),
+    ...(Option.isSome(harness) && { harness: harness.value }),
+    ...(Option.isSome(model) && { model: model.value })
+  }
+}
 
 /** Which agent stdio serves. */
 export const leaderChoiceOf = ({ leader, leaderSocket }: AgentFlags): LeaderChoice => ({

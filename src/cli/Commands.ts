@@ -13,10 +13,12 @@ import { agentCommand, agentFlags, agentOptions, flagsOf, leaderChoiceOf, leader
 import { daemon } from "./Daemon.ts"
 import { headless } from "./Headless.ts"
 import { agentLeader, leader } from "./Leader.ts"
+import { permissions } from "./Permissions.ts"
 import * as Presenter from "./Presenter.ts"
 import { relay } from "./Relay.ts"
 import { serve } from "./Serve.ts"
 import { serveStdio } from "./Stdio.ts"
+import { trust } from "./Trust.ts"
 import { token } from "./Token.ts"
 
 /** The command line was wrong, and stderr says how. */
@@ -41,7 +43,7 @@ const agent = agentCommand.pipe(Command.withSubcommands([stdio, serve, daemon, h
 
 const program = Command.make("super-pi").pipe(
   Command.withDescription("A coding agent for editors that speak the Agent Client Protocol"),
-  Command.withSubcommands([acp, agent, leader, relay, token])
+  Command.withSubcommands([acp, agent, leader, permissions, relay, token, trust])
 )
 
 const transports = new Set(["stdio", "serve", "daemon", "headless", "leader"])
@@ -49,7 +51,13 @@ const transports = new Set(["stdio", "serve", "daemon", "headless", "leader"])
 /** Flags of `agent` that stand after the transport's name, where a transport's own flags stand. */
 const misplaced = (args: ReadonlyArray<string>) => {
   const at = args[0] === "agent" ? args.findIndex((arg) => transports.has(arg)) : -1
-  const flag = args.slice(at + 1).find((arg) => /^(-m|--(model|always-approve|yolo|leader|no-leader))(=|$)/.test(arg))
+  const flag = args
+    .slice(at + 1)
+    .find((arg) =>
+      /^(-m|--(model|always-approve|yolo|permission-mode|sandbox|harness|allow|ask|deny|trust|leader|no-leader))(=|$)/.test(
+        arg
+      )
+    )
   return at === -1 || flag === undefined ? undefined : { flag, transport: args[at] }
 }
 

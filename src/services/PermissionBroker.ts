@@ -1,4 +1,7 @@
-/** One decision per tool call: deny > ask > allow rules, remembered answers, the read-only list, the mode. */
+/**
+ * One decision per tool call: deny > ask > allow rules, remembered answers, the read-only list, the mode. Hooks were asked
+ * before.
+ */
 import * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -10,11 +13,14 @@ import type { ExecutionMode } from "../domain/permission/ExecutionMode.ts"
 import type { SessionId, ToolCallId } from "../domain/Ids.ts"
 import type { Access, Answer, Decision, Grant, Question } from "../domain/permission/Permission.ts"
 import { anchorsOfRules, factsOf, mentionedPaths, readableBy } from "../domain/permission/PermissionFacts.ts"
-import { choicesFor, type Choice } from "../domain/permission/PermissionOptions.ts"
+import { choicesFor, type Choice, onceOnly } from "../domain/permission/PermissionOptions.ts"
 import * as Policy from "../domain/permission/PermissionPolicy.ts"
 import { parseRules } from "../domain/permission/PermissionRule.ts"
+import { questionPatch } from "../domain/permission/Preview.ts"
 import type { ToolCallPatch } from "../domain/Tool.ts"
 import { makeRealPaths } from "./files/RealPath.ts"
+import { Grants } from "./permission/Grants.ts"
+import { Projects, type ProjectValue } from "./Projects.ts"
 import { Settings } from "./Settings.ts"
 
 /** A tool call that is about to run, and what is known of its session. */
@@ -27,11 +33,18 @@ export interface PermissionRequest {
   /** `cwd` and the additional directories: what may be read unasked. */
   readonly roots: ReadonlyArray<string>
   readonly mode: ExecutionMode
-  /** "Always" answers of this session so far. */
+  /** "Always" answers that count for this session alone. */
   readonly grants: ReadonlyArray<Grant>
   /** Absent when nobody can be asked: what would be asked is denied. */
   readonly ask: ((question: Question) => Effect.Effect<Answer>) | undefined
-  /** Keeps an "always" answer with the session. */
+  /** Whether a command of this call would run confined by a sandbox. */
+  readonly confined: boolean
+  /**
+   * Somebody asked for a confinement that cannot be enforced here: then every command asks, in every mode, unless a rule or a
+   * remembered answer lets it run outside of the sandbox.
+   */
+  readonly unconfinable: boolean
+  /** Keeps an "always" answer that counts for this session alone. */
   readonly remember: (grant: Grant) => Effect.Effect<void>
 }
 
@@ -59,16 +72,16 @@ const denied = (reason: string): Decision => ({ _tag: "Denied", reason })
 
 /** Only an offered option that allows is a yes (PRM-03, CAN-06). What an "always" promised is remembered first. */
 const settle = Effect.fnUntraced(function* (
-  request: PermissionRequest,
   choices: ReadonlyArray<Choice>,
-  answer: Answer
+  answer: Answer,
+  remember: (grant: Grant) => Effect.Effect<void>
 ) {
   if (answer._tag === "Cancelled") return denied(Policy.dismissed)
   if (answer._tag === "Gone") return denied(Policy.unanswered("The editor went away before it answered"))
   if (answer._tag === "Unanswered") return denied(Policy.unanswered(answer.reason))
   const choice = choices.find(({ option }) => option.id === answer.optionId)
   if (choice === undefined) return denied(Policy.notOffered)
-  yield* Effect.forEach(choice.grants, request.remember, { discard: true })
+  yield* Effect.forEach(choice.grants, remember, { discard: true })
   const isYes = choice.option.kind === "allow_once" || choice.option.kind === "allow_always"
   return isYes ? allowed : denied(Policy.deniedByUser(answer.message))
 })
@@ -81,47 +94,94 @@ export class PermissionBroker extends Context.Service<PermissionBroker, Permissi
    * Judges by the settings of the moment, and paths by the names under which they are written and by those that links
    * lead to. A rule that cannot be read is named once in the log.
    */
-  static readonly layer: Layer.Layer<PermissionBroker, never, FileSystem.FileSystem | Path.Path | Settings> =
-    Layer.effect(
-      PermissionBroker,
-      Effect.gen(function* () {
-        const settings = yield* Settings
-        const realPaths = makeRealPaths(yield* FileSystem.FileSystem, yield* Path.Path)
-        const home = yield* Config.String("HOME").pipe(Effect.orElseSucceed(() => undefined))
-        const warned = new Set<string>()
+  static readonly layer: Layer.Layer<
+    PermissionBroker,
+    never,
+    FileSystem.FileSystem | Grants | Path.Path | Projects | Settings
+  > = Layer.effect(
+    PermissionBroker,
+    Effect.gen(function* () {
+      const settings = yield* Settings
+      const projects = yield* Projects
+      const remembered = yield* Grants
+      const realPaths = makeRealPaths(yield* FileSystem.FileSystem, yield* Path.Path)
+      const home = yield* Config.String("HOME").pipe(Effect.orElseSucceed(() => undefined))
+      const warned = new Set<string>()
 
-        const currentRules = Effect.gen(function* () {
-          const { rules, warnings } = parseRules((yield* settings.current).permission)
-          for (const warning of warnings) {
-            if (!warned.has(warning)) yield* Effect.logWarning(warning)
-            warned.add(warning)
-          }
-          return rules
-        })
-
-        const decide = Effect.fn("PermissionBroker.decide")(function* (request: PermissionRequest) {
-          const { access, ask, call, cwd, grants, mode, roots, sessionId } = request
-          const search = call.patch.kind === "search"
-          const situation = { access, search, cwd, roots, home, rules: yield* currentRules, grants }
-          const links = yield* realPaths.resolveAll(mentionedPaths(situation))
-          const verdict = Policy.judge(factsOf({ ...situation, links }), mode)
-          if (verdict._tag === "Allow") return allowed
-          if (verdict._tag === "Deny") return denied(verdict.reason)
-          if (ask === undefined) return denied(Policy.nobodyToAsk)
-          const choices = choicesFor(access, cwd)
-          const answer = yield* ask({ sessionId, call, options: choices.map(({ option }) => option) })
-          return yield* settle(request, choices, answer)
-        })
-
-        const readable = Effect.fn("PermissionBroker.readable")(function* ({ cwd, search }: Onlooker) {
-          const rules = yield* currentRules
-          const links = yield* realPaths.resolveAll(anchorsOfRules(rules.deny, { cwd, home }))
-          return Option.fromUndefinedOr(readableBy(rules, search, { cwd, home, links }))
-        })
-
-        return { decide, readable }
+      const warnOnce = Effect.fnUntraced(function* (warning: string) {
+        if (!warned.has(warning)) yield* Effect.logWarning(warning)
+        warned.add(warning)
       })
-    )
+
+      /** Those of the person and of the project, as far as that may have any. */
+      const rulesFor = Effect.fnUntraced(function* ({ permission: its }: ProjectValue) {
+        const own = (yield* settings.current).permission
+        const { rules, warnings } = parseRules({
+          allow: [...own.allow, ...its.allow],
+          ask: [...own.ask, ...its.ask],
+          deny: [...own.deny, ...its.deny]
+        })
+        yield* Effect.forEach(warnings, warnOnce, { discard: true })
+        return rules
+      })
+
+      /** What cannot be read may hold a no: then it counts as unknown, which is no yes. */
+      const recall = Effect.fnUntraced(function* (root: string) {
+        return yield* remembered.of(root).pipe(
+          Effect.map((kept) => ({ kept, notes: [], forgetful: false })),
+          Effect.catch(({ message }) =>
+            Effect.as(warnOnce(message), {
+              kept: [],
+              notes: [`What was answered before is unknown: ${message}`],
+              forgetful: true
+            })
+          )
+        )
+      })
+
+      const decide = Effect.fn("PermissionBroker.decide")(function* (request: PermissionRequest) {
+        const { access, ask, call, confined, cwd, mode, roots, sessionId, unconfinable } = request
+        const project = yield* projects.of(cwd)
+        const { root } = project
+        const { forgetful, kept, notes } = yield* recall(root)
+        const grants = [...kept, ...request.grants]
+        const search = call.patch.kind === "search"
+        const rules = yield* rulesFor(project)
+        const place = { cwd, roots, home, root }
+        const situation = { access, search, ...place, rules, grants, confined, unconfinable, forgetful }
+        const links = yield* realPaths.resolveAll(mentionedPaths(situation))
+        const facts = factsOf({ ...situation, links })
+        const verdict = Policy.judge(facts, mode)
+        const isByAnswer = verdict._tag !== "Ask" && (facts.granted || facts.rejected)
+        if (isByAnswer) yield* remembered.use(root, facts.remembered)
+        if (verdict._tag === "Allow") return allowed
+        if (verdict._tag === "Deny") return denied(verdict.reason)
+        if (ask === undefined) return denied(Policy.nobodyToAsk)
+        const { rememberApprovals } = yield* settings.current
+        const choices = rememberApprovals ? choicesFor(access, { cwd, unconfinable }) : onceOnly
+        // All edits of a session are much to allow: that ends with it.
+        const keep = (grant: Grant) =>
+          grant.access === "Edit" ? request.remember(grant) : remembered.remember(root, grant)
+        const patch = questionPatch(access, call.patch, { links, notes })
+        const answer = yield* ask({
+          sessionId,
+          call: { id: call.id, patch },
+          options: choices.map(({ option }) => option)
+        })
+        return yield* settle(choices, answer, keep)
+      })
+
+      const readable = Effect.fn("PermissionBroker.readable")(function* ({ cwd, search }: Onlooker) {
+        const project = yield* projects.of(cwd)
+        const rules = yield* rulesFor(project)
+        const place = { cwd, home, root: project.root }
+        const links = yield* realPaths.resolveAll(anchorsOfRules(rules.deny, place))
+        return Option.fromUndefinedOr(readableBy(rules, search, { ...place, links }))
+      })
+
+      return { decide, readable }
+    })
+  )
 
   /** Allows everything: for hosts that judge calls themselves. */
   static readonly layerAllow: Layer.Layer<PermissionBroker> = Layer.succeed(PermissionBroker, {

@@ -35,12 +35,18 @@ const descriptions: ReadonlyArray<ModeDescription> = [
     description: "Edits inside the workspace without asking; asks for the rest"
   },
   {
+    id: "auto",
+    name: "Auto",
+    description:
+      "Edits inside the workspace and runs known build, test and git commands in the sandbox without asking; asks for the rest"
+  },
+  {
     id: "always-approve",
     name: "Always approve",
     description: "Runs everything without asking; deny rules, and ask rules for commands, still hold"
   }
 ]
 
-/** The modes that can be chosen under a ceiling. `auto` is listed once its classifier exists. */
+/** The modes that can be chosen under a ceiling. */
 export const offered = (ceiling: ExecutionMode): ReadonlyArray<ModeDescription> =>
   descriptions.filter(({ id }) => atMost(id, ceiling))

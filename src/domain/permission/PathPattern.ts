@@ -21,6 +21,8 @@ export const realName = (links: Links, path: string): string => links.get(path) 
 export interface PatternBase {
   readonly cwd: string
   readonly home: string | undefined
+  /** The project's folder: what a relative pattern forbids or asks for is meant from there as well. */
+  readonly root?: string
 }
 
 /** What patterns are read with. `links` knows at least their anchors. */
@@ -41,6 +43,12 @@ const rootedAt = (pattern: string, { cwd, home }: PatternBase): Rooted | undefin
   return { base: cwd, glob: pattern }
 }
 
+/** For a no: all that the pattern may mean. */
+const rootedEverywhere = (pattern: string, place: PatternBase): ReadonlyArray<Rooted> => {
+  const folders = [...new Set([place.cwd, place.root ?? place.cwd])]
+  return folders.flatMap((cwd) => rootedAt(pattern, { ...place, cwd }) ?? [])
+}
+
 const globBelow = (folder: string, glob: string): string => resolvePath("/", `${Glob.escape(folder)}/${glob}`)
 
 /** The folders before the first wildcard, and the glob from there. */
@@ -52,10 +60,8 @@ const split = ({ base, glob }: Rooted): Rooted => {
 }
 
 /** The paths whose real names decide what a pattern is about. */
-export const anchorsOf = (pattern: string, place: PatternBase): ReadonlyArray<string> => {
-  const rooted = rootedAt(pattern, place)
-  return rooted === undefined ? [] : [rooted.base, split(rooted).base]
-}
+export const anchorsOf = (pattern: string, place: PatternBase): ReadonlyArray<string> =>
+  rootedEverywhere(pattern, place).flatMap((rooted) => [rooted.base, split(rooted).base])
 
 const tester = (globs: ReadonlyArray<string>): ((path: string) => boolean) => {
   const compiled = [...new Set(globs)].map((glob) => Glob.make(resolvePath("/", glob), { dot: true }))
@@ -70,17 +76,16 @@ const nothing = (): boolean => false
  * a dot is like any other.
  */
 export const striking = (pattern: string, place: PatternPlace): ((path: string) => boolean) => {
-  const rooted = rootedAt(pattern, place)
-  if (rooted === undefined) return nothing
-  const { base, glob } = rooted
-  const fixed = split(rooted)
-  return tester(
-    [
+  const globs = rootedEverywhere(pattern, place).flatMap((rooted) => {
+    const { base, glob } = rooted
+    const fixed = split(rooted)
+    return [
       globBelow(base, glob),
       globBelow(realName(place.links, base), glob),
       globBelow(realName(place.links, fixed.base), fixed.glob)
-    ].map((whole) => `${whole}/**`)
-  )
+    ]
+  })
+  return tester(globs.map((whole) => `${whole}/**`))
 }
 
 /**
@@ -97,10 +102,10 @@ export const covering = (pattern: string, place: PatternPlace): ((path: string) 
 
 /** Whether something that the pattern strikes could lie in the folder, or in one below it. */
 export const mayLieIn = (pattern: string, folder: string, place: PatternPlace): boolean => {
-  const rooted = rootedAt(pattern, place)
-  if (rooted === undefined) return false
-  const fixed = split(rooted).base
-  const anchors = [fixed, realName(place.links, fixed)]
+  const anchors = rootedEverywhere(pattern, place).flatMap((rooted) => {
+    const { base } = split(rooted)
+    return [base, realName(place.links, base)]
+  })
   return [resolvePath("/", folder), realName(place.links, folder)].some((name) =>
     anchors.some((anchor) => isWithin(name, anchor) || isWithin(anchor, name))
   )

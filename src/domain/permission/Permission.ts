@@ -10,13 +10,22 @@ import type { ToolCallPatch } from "../Tool.ts"
 export type Access =
   | { readonly _tag: "None" }
   | { readonly _tag: "Read"; readonly paths: ReadonlyArray<string>; readonly outside: ReadonlyArray<string> }
-  | { readonly _tag: "Edit"; readonly paths: ReadonlyArray<string>; readonly outside: ReadonlyArray<string> }
+  | {
+      readonly _tag: "Edit"
+      readonly paths: ReadonlyArray<string>
+      readonly outside: ReadonlyArray<string>
+      /** Those of `paths` whose content gets another name, under which rules for reading would no longer know it. */
+      readonly reads?: ReadonlyArray<string>
+    }
   | {
       readonly _tag: "Execute"
       readonly command: string
       readonly cwd: string
       readonly outside?: ReadonlyArray<string>
+      /** The model wants it to run outside of the sandbox. */
+      readonly unsandboxed?: boolean
     }
+  | { readonly _tag: "Fetch"; readonly url: string }
   | { readonly _tag: "Mcp"; readonly server: string; readonly tool: string }
 
 /** What choosing an option means. Editors pick icons by it. */
@@ -50,10 +59,14 @@ export type Answer =
 /** Why a call may run or not. `reason` is told to the model and shown in the failed call. */
 export type Decision = { readonly _tag: "Allowed" } | { readonly _tag: "Denied"; readonly reason: string }
 
-/** An "always" answer, remembered for the session: one exact subject of one kind of access. */
+/**
+ * An "always" answer: one exact subject of one kind of access. `Unsandboxed` is a command with nothing to confine it. A
+ * command was allowed in `folder` alone; absent, in the session's.
+ */
 export const Grant = Schema.Struct({
   verdict: Schema.Literals(["allow", "reject"]),
-  access: Schema.Literals(["Edit", "Execute", "Mcp", "Read"]),
-  subject: Schema.String
+  access: Schema.Literals(["Edit", "Execute", "Unsandboxed", "Fetch", "Mcp", "Read"]),
+  subject: Schema.String,
+  folder: Schema.optionalKey(Schema.String)
 })
 export type Grant = typeof Grant.Type

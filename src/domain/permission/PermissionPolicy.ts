@@ -22,8 +22,9 @@ export const judge = (facts: Facts, mode: ExecutionMode): Verdict => {
   if (facts.asked === undefined && !facts.insists && facts.allowed) return allow
   if (facts.rejected) return deny(deniedBefore)
   if (facts.granted) return allow
-  if (facts.insists || (facts.asked !== undefined && mode !== "always-approve")) return ask
+  if (facts.insists || facts.unsettled || (facts.asked !== undefined && mode !== "always-approve")) return ask
   if (facts.harmless || mode === "always-approve") return allow
+  if (mode === "auto" && facts.safe) return allow
   return (mode === "accept-edits" || mode === "auto") && facts.acceptable ? allow : ask
 }
 
@@ -36,7 +37,7 @@ export const deniedByPlan =
   `Denied: the session is in plan mode, which only reads and searches. ${noOtherWay} ` +
   "Finish the plan; the user leaves plan mode by choosing another mode, such as ask or accept-edits."
 
-export const deniedBefore = `Denied: the user said never to do this in this session. ${noOtherWay}`
+export const deniedBefore = `Denied: the user said never to do this here. ${noOtherWay}`
 
 /** `message` is what the user wrote beside the answer. */
 export const deniedByUser = (message: string | undefined): string => {

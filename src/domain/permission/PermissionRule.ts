@@ -8,7 +8,7 @@ import { closest } from "../text/Similar.ts"
 
 /** `*` stands for every tool and has no pattern; a rule without a pattern is for every call of its tool. */
 export const PermissionRule = Schema.Struct({
-  tool: Schema.Literals(["Bash", "Read", "Edit", "Grep", "MCPTool", "*"]),
+  tool: Schema.Literals(["Bash", "Read", "Edit", "Grep", "MCPTool", "WebFetch", "WebSearch", "*"]),
   pattern: Schema.optionalKey(Schema.NonEmptyString)
 })
 export type PermissionRule = typeof PermissionRule.Type
@@ -22,6 +22,8 @@ const tools = new Map<string, PermissionRule["tool"]>([
   ["Grep", "Grep"],
   ["Glob", "Grep"],
   ["MCPTool", "MCPTool"],
+  ["WebFetch", "WebFetch"],
+  ["WebSearch", "WebSearch"],
   ["*", "*"]
 ])
 
@@ -71,6 +73,32 @@ export const PermissionRuleText = Schema.String.pipe(
 
 export const parseRule = Schema.decodeResult(PermissionRuleText)
 export const printRule = write
+
+/** A rule as a table: `{ action = "deny", tool = "bash", pattern = "rm *" }`. */
+export const PermissionRuleTable = Schema.Struct({
+  action: Schema.Literals(["allow", "ask", "deny"]),
+  tool: Schema.Literals(["bash", "read", "edit", "write", "grep", "glob", "mcp", "webfetch", "websearch", "*"]),
+  pattern: Schema.optionalKey(Schema.NonEmptyString)
+})
+
+const tableTools: Readonly<Record<(typeof PermissionRuleTable.Type)["tool"], PermissionRule["tool"]>> = {
+  bash: "Bash",
+  read: "Read",
+  edit: "Edit",
+  write: "Edit",
+  grep: "Grep",
+  glob: "Grep",
+  mcp: "MCPTool",
+  webfetch: "WebFetch",
+  websearch: "WebSearch",
+  "*": "*"
+}
+
+/** The list that a table belongs to, and the rule as text. */
+export const ruleOfTable = ({ action, pattern, tool }: typeof PermissionRuleTable.Type) => ({
+  action,
+  text: write({ tool: tableTools[tool], ...(pattern === undefined ? {} : { pattern }) })
+})
 
 /** Rules by what they do. The order inside a list is without meaning. */
 export interface PermissionRules {

@@ -14,13 +14,18 @@ interface Given {
   readonly search?: boolean
   readonly roots?: ReadonlyArray<string>
   readonly links?: ReadonlyMap<string, string>
+  readonly confined?: boolean
+  readonly unconfinable?: boolean
+  readonly forgetful?: boolean
 }
 
 const decide = (access: Access, mode: ExecutionMode, given: Given = {}) => {
   const { rules } = parseRules({ allow: given.allow ?? [], ask: given.ask ?? [], deny: given.deny ?? [] })
   const { grants = [], search = false } = given
-  const { links = new Map(), roots = ["/w"] } = given
-  return judge(factsOf({ access, search, cwd: "/w", roots, home: "/home/ada", links, rules, grants }), mode)._tag
+  const { confined = false, links = new Map(), roots = ["/w"], unconfinable = false, forgetful = false } = given
+  const place = { cwd: "/w", roots, home: "/home/ada", links }
+  const situation = { access, search, ...place, rules, grants, confined, unconfinable, forgetful }
+  return judge(factsOf(situation), mode)._tag
 }
 
 const none: Access = { _tag: "None" }
@@ -34,8 +39,13 @@ const edit = (...paths: ReadonlyArray<string>): Extract<Access, { readonly _tag:
   paths,
   outside: paths.filter((path) => !path.startsWith("/w/"))
 })
+const moved: Access = { ...edit("/w/keys/a", "/w/public"), reads: ["/w/keys/a"] }
 const run = (command: string, cwd = "/w"): Access => ({ _tag: "Execute", command, cwd })
+const free = (command: string): Access => ({ _tag: "Execute", command, cwd: "/w", unsandboxed: true })
+const fetch = (url: string): Access => ({ _tag: "Fetch", url })
 const mcp: Access = { _tag: "Mcp", server: "sales", tool: "delete_all" }
+const tool = (server: string, tool: string): Access => ({ _tag: "Mcp", server, tool })
+const here = { cwd: "/w", unconfinable: false }
 const granted = (access: Grant["access"], subject: string): Grant => ({ verdict: "allow", access, subject })
 
 describe("PermissionPolicy", () => {
@@ -53,6 +63,8 @@ describe("PermissionPolicy", () => {
       ["any other command", run("npm test"), D, Q, Q, Q, A],
       ["a dangerous command", run("rm -rf x"), D, Q, Q, Q, A],
       ["a line that cannot be split", run("ls $(rm x)"), D, Q, Q, Q, A],
+      ["a command outside of the sandbox", free("ls"), D, Q, Q, Q, A],
+      ["fetching", fetch("https://example.org"), Q, Q, Q, Q, A],
       ["a tool of a server", mcp, Q, Q, Q, Q, A]
     ] as const) {
       ExecutionMode.literals.forEach((mode, index) => {
@@ -96,7 +108,13 @@ describe("PermissionPolicy", () => {
       ["deny of a file behind =", run("x --file=.env"), "always-approve", { deny: ["Read(.env)"] }, "Deny"],
       ["deny of a file below home in a command", run("x < ~/.k"), "always-approve", { deny: ["Read(~/.k)"] }, "Deny"],
       ["deny of a file below $HOME", run("x $HOME/.k"), "always-approve", { deny: ["Read(~/.k)"] }, "Deny"],
+      ["deny of a file that gets another name", moved, "accept-edits", { deny: ["Read(keys/**)"] }, "Deny"],
+      ["deny of reading where it goes", moved, "always-approve", { deny: ["Read(public)"] }, "Allow"],
+      ["ask of a file that gets another name", moved, "accept-edits", { ask: ["Read(keys/**)"] }, "Ask"],
+      ["deny of all reading", moved, "accept-edits", { deny: ["Read"] }, "Deny"],
+      ["deny of all reading and an edit", edit("/w/a"), "accept-edits", { deny: ["Read"] }, "Allow"],
       ["an edit of nothing", edit(), "accept-edits", { allow: ["Edit"] }, "Ask"],
+      ["deny of edits and an edit of nothing", edit(), "always-approve", { deny: ["Edit"] }, "Deny"],
       ["deny of edits and a redirection", run("echo > a"), "always-approve", { deny: ["Edit"] }, "Deny"],
       ["deny of one of two files", edit("/w/a", "/w/b"), "always-approve", { deny: ["Edit(b)"] }, "Deny"],
       ["read rules are no edit rules", edit("/w/.env"), "always-approve", { deny: ["Read(.env)"] }, "Allow"],
@@ -117,7 +135,22 @@ describe("PermissionPolicy", () => {
       ["a server in another spelling", mcp, "always-approve", { deny: ["mcp__sales"] }, "Deny"],
       ["a tool in another spelling", mcp, "always-approve", { deny: ["MCPTool(mcp__sales__delete_*)"] }, "Deny"],
       ["every server", mcp, "always-approve", { deny: ["mcp__*"] }, "Deny"],
-      ["another server", mcp, "ask", { allow: ["MCPTool(sale)", "MCPTool(sales__delete)"] }, "Ask"]
+      ["another server", mcp, "ask", { allow: ["MCPTool(sale)", "MCPTool(sales__delete)"] }, "Ask"],
+      ["allow of a server stops at its name", tool("a__b", "c"), "ask", { allow: ["MCPTool(a)", "mcp__a__x"] }, "Ask"],
+      ["allow of a server with a longer name", tool("a__b", "c"), "ask", { allow: ["MCPTool(a__b__*)"] }, "Allow"],
+      ["allow of tools everywhere", tool("a", "list_x"), "ask", { allow: ["MCPTool(*__list_*)"] }, "Allow"],
+      ["deny by the name that the model calls", tool("a", "x.y"), "always-approve", { deny: ["mcp__a__x_y"] }, "Deny"],
+      ["allow by that name", tool("a", "x.y"), "ask", { allow: ["mcp__a__x_y"] }, "Ask"],
+      ["deny outside of the sandbox, inside", run("x"), "always-approve", { deny: ["Bash(unsandboxed:*)"] }, "Allow"],
+      ["deny outside of the sandbox", free("x"), "always-approve", { deny: ["Bash(unsandboxed:*)"] }, "Deny"],
+      ["deny of some outside", free("rm x"), "always-approve", { deny: ["Bash(unsandboxed:rm *)"] }, "Deny"],
+      ["deny of others outside", free("ls"), "always-approve", { deny: ["Bash(unsandboxed:rm *)"] }, "Allow"],
+      ["ask outside of the sandbox", free("ls"), "always-approve", { ask: ["Bash(unsandboxed:)"] }, "Ask"],
+      ["allow outside of the sandbox", free("docker ps"), "ask", { allow: ["Bash(unsandboxed:docker *)"] }, "Allow"],
+      ["such a rule, inside", run("docker ps"), "ask", { allow: ["Bash(unsandboxed:docker *)"] }, "Allow"],
+      ["such a rule, another command", free("docker ps; x"), "ask", { allow: ["Bash(unsandboxed:docker *)"] }, "Ask"],
+      ["allow of all, outside", free("npm test"), "auto", { allow: ["*", "Bash", "Bash(*)", "Bash(npm *)"] }, "Ask"],
+      ["deny of all, outside", free("npm test"), "always-approve", { deny: ["Bash(npm *)"] }, "Deny"]
     ] satisfies ReadonlyArray<readonly [string, Access, ExecutionMode, Given, string]>) {
       it(`${name}: ${expected}`, () => assert.strictEqual(decide(access, mode, given), expected))
     }
@@ -149,6 +182,24 @@ describe("PermissionPolicy", () => {
       ["allow follows no link", edit("/vault/a"), "ask", { allow: ["Edit(keys/**)"] }, "Ask"]
     ] satisfies ReadonlyArray<readonly [string, Access, ExecutionMode, Given, string]>) {
       it(`${name}: ${expected}`, () => assert.strictEqual(decide(access, mode, { ...given, links }), expected))
+    }
+  })
+
+  describe("a session below its project's folder", () => {
+    for (const [name, access, given, expected] of [
+      ["deny from the project's folder", read("/p/secret/a"), { deny: ["Read(secret/**)"] }, "Deny"],
+      ["deny from the session's folder", read("/p/w/secret/a"), { deny: ["Read(secret/**)"] }, "Deny"],
+      ["deny in a command", run("cat ../secret/a"), { deny: ["Read(secret/**)"] }, "Deny"],
+      ["deny in a search", run("rg x .."), { deny: ["Read(secret/**)"], roots: ["/p"] }, "Ask"],
+      ["allow from the session's folder alone", edit("/p/src/a"), { allow: ["Edit(src/**)"] }, "Ask"]
+    ] satisfies ReadonlyArray<readonly [string, Access, Given, string]>) {
+      it(`${name}: ${expected}`, () => {
+        const { rules } = parseRules({ allow: given.allow ?? [], ask: [], deny: given.deny ?? [] })
+        const place = { cwd: "/p/w", roots: given.roots ?? ["/p/w"], home: undefined, root: "/p", links: new Map() }
+        const state = { rules, grants: [], confined: false, unconfinable: false, forgetful: false, search: false }
+        const here = access._tag === "Execute" ? { ...access, cwd: "/p/w" } : access
+        assert.strictEqual(judge(factsOf({ access: here, ...place, ...state }), "ask")._tag, expected)
+      })
     }
   })
 
@@ -201,6 +252,9 @@ describe("PermissionPolicy", () => {
   })
 
   describe("remembered answers", () => {
+    const inFolder = (subject: string, folder: string): Grant => ({ ...granted("Execute", subject), folder })
+    const neverFree: Grant = { verdict: "reject", access: "Unsandboxed", subject: "x" }
+    const neverThere: Grant = { verdict: "reject", access: "Fetch", subject: "a.org" }
     const never: Grant = { verdict: "reject", access: "Execute", subject: "npm publish" }
     for (const [name, access, mode, given, expected] of [
       ["the exact line", run("npm test > out"), "ask", { grants: [granted("Execute", "npm test > out")] }, "Allow"],
@@ -236,18 +290,76 @@ describe("PermissionPolicy", () => {
       ["reading", read("/x/y", "/w/a"), "ask", { grants: [granted("Read", "/x")] }, "Allow"],
       ["reading beside", read("/xy"), "ask", { grants: [granted("Read", "/x")] }, "Ask"],
       ["a tool", mcp, "ask", { grants: [granted("Mcp", "sales__delete_all")] }, "Allow"],
-      ["another tool", mcp, "ask", { grants: [granted("Mcp", "sales__list")] }, "Ask"]
+      ["another tool", mcp, "ask", { grants: [granted("Mcp", "sales__list")] }, "Ask"],
+      ["given in another folder", run("make", "/w/a"), "ask", { grants: [inFolder("make", "/w/b")] }, "Ask"],
+      ["given in this folder", run("make", "/w/a"), "ask", { grants: [inFolder("make", "/w/a")] }, "Allow"],
+      ["given in a folder below", run("make"), "ask", { grants: [inFolder("make", "/w/a")] }, "Ask"],
+      ["a rejection holds in every folder", run("npm publish", "/w/a"), "always-approve", { grants: [never] }, "Deny"],
+      ["a rejection, other blanks", run("npm   'publish'"), "always-approve", { grants: [never] }, "Deny"],
+      ["a rejection, wrapped", run("timeout 9 sudo npm publish"), "always-approve", { grants: [never] }, "Deny"],
+      ["a rejection inside another", run("echo $(npm publish)"), "always-approve", { grants: [never] }, "Deny"],
+      ["a rejection of more", run("npm publish --dry-run"), "always-approve", { grants: [never] }, "Allow"],
+      ["a rejection, outside of the sandbox", free("npm publish"), "always-approve", { grants: [never] }, "Deny"],
+      ["inside, and now outside", free("npm test"), "ask", { grants: [granted("Execute", "npm test")] }, "Ask"],
+      ["outside", free("npm test"), "ask", { grants: [granted("Unsandboxed", "npm test")] }, "Allow"],
+      ["outside, a part", free("npm test; ls"), "ask", { grants: [granted("Unsandboxed", "npm test")] }, "Ask"],
+      ["outside, and now inside", run("npm test"), "ask", { grants: [granted("Unsandboxed", "npm test")] }, "Ask"],
+      ["never outside", free("x"), "always-approve", { grants: [neverFree] }, "Deny"],
+      ["never outside, and now inside", run("x"), "always-approve", { grants: [neverFree] }, "Allow"],
+      ["a domain", fetch("http://www.a.org/x"), "ask", { grants: [granted("Fetch", "a.org")] }, "Allow"],
+      ["a domain below", fetch("http://x.a.org/"), "ask", { grants: [granted("Fetch", "a.org")] }, "Ask"],
+      ["a refused domain, below", fetch("http://x.a.org/"), "always-approve", { grants: [neverThere] }, "Deny"],
+      ["a refused domain, beside", fetch("http://xa.org/"), "always-approve", { grants: [neverThere] }, "Allow"]
     ] satisfies ReadonlyArray<readonly [string, Access, ExecutionMode, Given, string]>) {
       it(`${name}: ${expected}`, () => assert.strictEqual(decide(access, mode, given), expected))
     }
   })
 
+  describe("a confinement that cannot be had", () => {
+    const missed = { unconfinable: true }
+    for (const [name, access, mode, given, expected] of [
+      ["any command, whatever the mode", run("npm test"), "always-approve", {}, "Ask"],
+      ["what only reads", run("git status"), "always-approve", {}, "Ask"],
+      ["what only reads, planning", run("git status"), "plan", {}, "Ask"],
+      ["what changes, planning", run("npm test"), "plan", {}, "Deny"],
+      ["a rule for commands in the sandbox", run("npm test"), "ask", { allow: ["*", "Bash(npm test)"] }, "Ask"],
+      ["a rule for commands outside", run("npm test"), "ask", { allow: ["Bash(unsandboxed:npm test)"] }, "Allow"],
+      ["an answer for commands in the sandbox", run("x"), "ask", { grants: [granted("Execute", "x")] }, "Ask"],
+      ["an answer for commands outside", run("x"), "ask", { grants: [granted("Unsandboxed", "x")] }, "Allow"],
+      ["edits", edit("/w/a"), "accept-edits", {}, "Allow"]
+    ] satisfies ReadonlyArray<readonly [string, Access, ExecutionMode, Given, string]>) {
+      it(`${name}: ${expected}`, () => assert.strictEqual(decide(access, mode, { ...given, ...missed }), expected))
+    }
+  })
+
+  describe("remembered answers that cannot be read", () => {
+    for (const [name, access, mode, given, expected] of [
+      ["a command", run("npm test"), "always-approve", {}, "Ask"],
+      ["a command that a rule allows", run("npm test"), "ask", { allow: ["Bash(npm *)"] }, "Allow"],
+      ["an address", fetch("http://a.org"), "always-approve", {}, "Ask"],
+      ["an edit, which nobody can forbid for ever", edit("/w/a"), "always-approve", {}, "Allow"]
+    ] satisfies ReadonlyArray<readonly [string, Access, ExecutionMode, Given, string]>) {
+      it(`${name}: ${expected}`, () =>
+        assert.strictEqual(decide(access, mode, { ...given, forgetful: true }), expected))
+    }
+  })
+
   it("every offered always settles the same call next time", () => {
-    for (const access of [read("/x"), edit("/w/a"), edit("/w/.git/x", "/y"), run("a | b > c"), run("$(x)"), mcp]) {
-      const choices = choicesFor(access, "/w")
+    for (const access of [
+      read("/x"),
+      edit("/w/a"),
+      edit("/w/.git/x", "/y"),
+      run("a | b > c"),
+      run("$(x)"),
+      run("rm x", "/w/sub"),
+      free("rm x"),
+      fetch("https://example.org:8080/a"),
+      mcp
+    ]) {
+      const choices = choicesFor(access, here)
       assert.deepStrictEqual(
         choices.filter(({ grants }) => grants.length > 0).map(({ option }) => option.kind),
-        access._tag === "Execute" ? ["allow_always", "reject_always"] : ["allow_always"]
+        access._tag === "Execute" || access._tag === "Fetch" ? ["allow_always", "reject_always"] : ["allow_always"]
       )
       for (const { grants, option } of choices) {
         if (option.kind === "allow_always") assert.strictEqual(decide(access, "ask", { grants }), "Allow")
@@ -258,10 +370,15 @@ describe("PermissionPolicy", () => {
   })
 
   it("labels say exactly what is remembered", () => {
-    const label = (access: Access) => choicesFor(access, "/w")[0]?.option.name
+    const label = (access: Access) => choicesFor(access, here)[0]?.option.name
     assert.strictEqual(label(run("npm test")), 'Always allow "npm test"')
     assert.strictEqual(label(run("x".repeat(200))), "Always allow exactly this command")
-    assert.strictEqual(label(run("npm test", "/w/sub")), "Allow once")
+    assert.strictEqual(label(run("npm test", "/w/sub")), 'Always allow "npm test" in "/w/sub"')
+    assert.strictEqual(label(free("npm test")), 'Always allow "npm test" outside of the sandbox')
+    assert.strictEqual(label(run("npm test\u202e")), "Always allow exactly this command")
+    assert.strictEqual(label(run("x".repeat(3000))), "Allow once")
+    assert.strictEqual(label(fetch("https://www.Example.org/a")), "Always allow fetching from example.org")
+    assert.strictEqual(label(fetch("nowhere")), "Allow once")
     assert.strictEqual(label(edit("/w/a")), "Allow all edits in the workspace for this session")
     assert.strictEqual(label(edit("/x")), 'Allow edits of "/x" for this session')
     assert.strictEqual(label(read("/x")), 'Always allow reading "/x"')

@@ -1,8 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
 import { matchCommand, matchWildcard } from "../../../src/domain/permission/CommandPattern.ts"
-import { parseRule, parseRules, printRule } from "../../../src/domain/permission/PermissionRule.ts"
+import {
+  parseRule,
+  parseRules,
+  PermissionRuleTable,
+  printRule,
+  ruleOfTable
+} from "../../../src/domain/permission/PermissionRule.ts"
 
+const decodeTable = Schema.decodeUnknownResult(PermissionRuleTable)
 const parsed = (text: string) => Result.getOrUndefined(parseRule(text))
 
 describe("PermissionRule", () => {
@@ -26,6 +34,46 @@ describe("PermissionRule", () => {
     assert.strictEqual(printRule({ tool: "Edit", pattern: "a b" }), "Edit(a b)")
     assert.strictEqual(printRule({ tool: "*" }), "*")
   })
+
+  for (const [table, expected] of [
+    [
+      { action: "deny", tool: "bash", pattern: "rm *" },
+      { action: "deny", text: "Bash(rm *)" }
+    ],
+    [
+      { action: "allow", tool: "mcp", pattern: "sales__list" },
+      { action: "allow", text: "MCPTool(sales__list)" }
+    ],
+    [
+      { action: "ask", tool: "write" },
+      { action: "ask", text: "Edit" }
+    ],
+    [
+      { action: "ask", tool: "glob", pattern: "a" },
+      { action: "ask", text: "Grep(a)" }
+    ],
+    [
+      { action: "deny", tool: "webfetch", pattern: "domain:a.org" },
+      { action: "deny", text: "WebFetch(domain:a.org)" }
+    ],
+    [
+      { action: "deny", tool: "*" },
+      { action: "deny", text: "*" }
+    ],
+    [{ action: "never", tool: "bash" }, undefined],
+    [{ action: "deny", tool: "Bash" }, undefined],
+    [{ action: "deny", tool: "shell" }, undefined],
+    [{ action: "deny", tool: "bash", pattern: "" }, undefined],
+    [{ action: "deny", tool: "bash", pattern: 1 }, undefined],
+    [{ tool: "bash" }, undefined],
+    ["Bash(rm *)", undefined],
+    [null, undefined]
+  ] as const) {
+    it(`reads the table ${JSON.stringify(table)}`, () => {
+      assert.deepStrictEqual(Result.getOrUndefined(Result.map(decodeTable(table), ruleOfTable)), expected)
+      if (expected !== undefined) assert.isTrue(Result.isSuccess(parseRule(expected.text)))
+    })
+  }
 
   it("a rule that cannot be read is named, and the others hold", () => {
     const { rules, warnings } = parseRules({
