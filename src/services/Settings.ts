@@ -9,7 +9,10 @@ import type * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import type * as Path from "effect/Path"
 import type * as Redacted from "effect/Redacted"
+import type { HookSettings } from "../domain/Hook.ts"
+import type { McpSpec } from "../domain/McpSpec.ts"
 import type { ExecutionMode } from "../domain/permission/ExecutionMode.ts"
+import type { SandboxProfile } from "../domain/sandbox/Profile.ts"
 import { defaultSettings } from "./settings/Merge.ts"
 import { makeSettings } from "./settings/SettingsReader.ts"
 
@@ -60,6 +63,23 @@ export interface RelaySettings {
 /** When files are read from the editor: while it has unsaved changes, never, or always. */
 export type FsDelegation = "unsaved_only" | "never" | "always"
 
+/** An MCP server of the configuration. Absent times are those of `McpManager`. */
+export interface McpServerSettings {
+  readonly spec: McpSpec
+  readonly startupTimeout?: Duration.Duration
+  readonly toolTimeout?: Duration.Duration
+  /** By the server's own name of the tool. */
+  readonly toolTimeouts: Readonly<Record<string, Duration.Duration>>
+}
+
+/** What `web_fetch` may reach. */
+export interface WebFetchSettings {
+  /** These hosts and their subdomains only; absent: all. */
+  readonly allowedDomains?: ReadonlyArray<string>
+  /** Addresses of this machine and of private networks too. */
+  readonly allowLocal: boolean
+}
+
 /** The configuration at one moment. */
 export interface SettingsValue {
   /** `provider/model`, from `--model` or `[models] default`. */
@@ -81,6 +101,28 @@ export interface SettingsValue {
   readonly useLeader: boolean
   /** `--always-approve`: the mode of new sessions. */
   readonly alwaysApprove: boolean
+  /** The mode of new sessions where nothing else says one. */
+  readonly mode?: ExecutionMode
+  /** The harness of sessions that name none. */
+  readonly harness?: string
+  /** How closely commands are confined; absent: `workspace` where that can be enforced. */
+  readonly sandboxProfile?: SandboxProfile
+  /** Processes that one command may have at a time. */
+  readonly processLimit: number
+  /** Of a command that names none. */
+  readonly commandTimeout?: Duration.Duration
+  readonly hooks: ReadonlyArray<HookSettings>
+  /** Those that are enabled. */
+  readonly mcpServers: ReadonlyArray<McpServerSettings>
+  /** Bytes of a result of an MCP tool that the model gets; the rest is kept in a file. */
+  readonly mcpOutputLimit: number
+  /** Whether questions offer answers that are remembered. */
+  readonly rememberApprovals: boolean
+  /** Whether searches leave out what `.gitignore` names. */
+  readonly respectGitignore: boolean
+  readonly webFetch: WebFetchSettings
+  /** Whether a project's own hooks, servers and allow rules need the user's trust. */
+  readonly folderTrust: boolean
   /** What was wrong, each naming the field and the remedy and never a value. Logged once per reading, never fatal. */
   readonly warnings: ReadonlyArray<string>
   /** Those of the warnings that tell of deny and ask rules that do not hold: each session tells them, too. */
@@ -91,6 +133,15 @@ export interface SettingsValue {
 export interface Flags {
   readonly model?: string
   readonly alwaysApprove: boolean
+  readonly mode?: ExecutionMode
+  readonly sandbox?: SandboxProfile
+  readonly harness?: string
+  /** Permission rules as written, beside those of the file. */
+  readonly allow?: ReadonlyArray<string>
+  readonly ask?: ReadonlyArray<string>
+  readonly deny?: ReadonlyArray<string>
+  /** Trusts the folders of this run's sessions. */
+  readonly trust?: boolean
 }
 
 /** What `Settings` promises. */

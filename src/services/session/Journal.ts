@@ -82,7 +82,11 @@ export const make = Effect.fnUntraced(function* (
   const note = (event: Event) => {
     if (event._tag !== "ToolCallProgress") return
     state = fold(state, { ...event, _tag: "ToolCallUpdated" })
-    progress.set(event.id, { ...event, patch: { ...progress.get(event.id)?.patch, ...event.patch } })
+    progress.set(event.id, {
+      _tag: event._tag,
+      id: event.id,
+      patch: { ...progress.get(event.id)?.patch, ...event.patch }
+    })
   }
 
   const emit = (event: Event, except?: Editor) => {

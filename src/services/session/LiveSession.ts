@@ -6,25 +6,32 @@ import type * as Duration from "effect/Duration"
 import type * as Exit from "effect/Exit"
 import * as FiberHandle from "effect/FiberHandle"
 import type * as Scope from "effect/Scope"
+import { type CommandName, commandIn } from "../../domain/Command.ts"
 import type { ConfigOption } from "../../domain/session/Config.ts"
 import type { Content } from "../../domain/Content.ts"
 import type { Event, Notice } from "../../domain/Event.ts"
 import { lower, offered } from "../../domain/permission/ExecutionMode.ts"
-import type { Busy, InvalidInput, StoreFailed } from "../../domain/Failure.ts"
+import { Busy, type InvalidInput, type StoreFailed } from "../../domain/Failure.ts"
 import type { Harness } from "../../domain/Harness.ts"
-import type { MessageId, SessionId } from "../../domain/Ids.ts"
+import { type MessageId, type SessionId, ToolCallId } from "../../domain/Ids.ts"
 import type { ModelInfo } from "../../domain/Model.ts"
 import { closing, type SessionState } from "../../domain/session/SessionState.ts"
 import { titleOf } from "../../domain/session/Title.ts"
 import type { Outcome } from "../../domain/Turn.ts"
 import type { SessionSnapshot } from "../Agent.ts"
+import type { DiffResult, UndoResult } from "../Changes.ts"
+import type { CommandSession, CommandsShape } from "../Commands.ts"
 import type { Editor } from "../Editor.ts"
+import type { ProjectsShape } from "../Projects.ts"
+import type { McpStatus } from "../McpManager.ts"
 import type { LogWriter } from "../store/LogWriter.ts"
 import type { TurnSession, TurnShape } from "../Turn.ts"
+import type { Workspace } from "../Workspace.ts"
 import * as Journal from "./Journal.ts"
 import * as PromptQueue from "./PromptQueue.ts"
 import * as Questions from "./Questions.ts"
 import type { Servers } from "./Servers.ts"
+import * as Trust from "./Trust.ts"
 import { choose, type Configured, effortFor, optionsOf } from "./SessionOptions.ts"
 
 type View = Journal.View
@@ -57,6 +64,9 @@ export interface LiveSession {
   readonly setOption: (view: View, option: string, value: string) => Effect.Effect<void, InvalidInput>
   /** Keeps choices that were checked, and tells them. */
   readonly configure: (choices: Configured) => Effect.Effect<void>
+  /** Takes back what the last turn changed. Refused while a turn runs. */
+  readonly undo: (view: View) => Effect.Effect<UndoResult, Busy | StoreFailed>
+  readonly diff: (view: View) => Effect.Effect<DiffResult>
   readonly flush: Effect.Effect<void, StoreFailed>
   /** Refuses further prompts, cancels what runs and what waits, and returns when all of them have their outcome. */
   readonly stop: Effect.Effect<void>
@@ -71,6 +81,8 @@ export interface LiveSessionInput {
   readonly log: LogWriter
   readonly servers: Servers
   readonly turn: TurnShape
+  readonly commands: CommandsShape
+  readonly projects: ProjectsShape
   readonly models: Effect.Effect<ReadonlyArray<ModelInfo>>
   /** How long a turn goes on while nobody watches; undefined: until it ends. */
   readonly grace: Effect.Effect<Duration.Duration | undefined>
@@ -85,7 +97,8 @@ const DIED = "The turn failed unexpectedly; the log has the details. Send the pr
 export const make = Effect.fnUntraced(function* (
   input: LiveSessionInput
 ): Effect.fn.Return<LiveSession, never, Scope.Scope> {
-  const { cwd, harness, id, log, messageId, models, servers } = input
+  const { commands, cwd, harness, id, log, messageId, models, projects, servers } = input
+  const lifetime = yield* Effect.scope
   const journal = yield* Journal.make(id, log, input.state)
   const prompts = yield* PromptQueue.make
   const questions = Questions.make()
@@ -140,12 +153,61 @@ export const make = Effect.fnUntraced(function* (
     return Effect.flatMap(messageId, (id) => emit({ _tag: "ThoughtDelta", messageId: id, text }))
   }
 
-  const connectServers = Effect.fnUntraced(function* (view: View) {
+  const trust = Trust.make({
+    sessionId: id,
+    cwd,
+    projects,
+    ask: harness.unattended ? undefined : questions.ask,
+    callId: Effect.map(messageId, (unique) => ToolCallId.make(`call_${unique}`))
+  })
+
+  const workspaceFor = (editor: Editor): Workspace => ({
+    sessionId: id,
+    cwd,
+    roots: [cwd, ...directories],
+    editor,
+    scratch: input.scratch,
+    lifetime
+  })
+
+  const commandSession = (view: View): CommandSession => ({
+    workspace: workspaceFor(view.editor),
+    state,
+    log: record,
+    servers: Effect.flatMap(servers.status, describeServers)
+  })
+
+  servers.bind({
+    roots: () => [cwd, ...directories],
+    elicit: (request) =>
+      harness.unattended
+        ? Effect.succeed({ _tag: "Unanswered", reason: "nobody is present" })
+        : questions.elicit(request)
+  })
+
+  /** Loaded with the first server that is asked for. */
+  const describeServers = (status: ReadonlyArray<McpStatus>) =>
+    Effect.map(
+      Effect.promise(() => import("../mcp/McpDescription.ts")),
+      ({ describeServers }) => describeServers(status)
+    )
+
+  const answer = Effect.fnUntraced(function* (name: CommandName, view: View) {
+    const text = yield* Effect.uninterruptible(commands.run(name, commandSession(view)))
+    yield* emit({ _tag: "TextDelta", messageId: yield* messageId, text })
+    return { stopReason: "end_turn" } satisfies Outcome
+  })
+
+  const tellWarnings = Effect.fnUntraced(function* (view: View) {
     const kept = [...warnings.values()]
     warnings.clear()
     for (const notice of kept) yield* tell(view, notice)
-    const { notices, tools } = yield* servers.connection
-    for (const notice of notices) yield* tell(view, notice)
+  })
+
+  /** What became of servers meanwhile is told with the tools that it brought or took. */
+  const toolsOf = Effect.fnUntraced(function* (view: View) {
+    const tools = yield* servers.tools
+    for (const notice of yield* servers.notices) yield* tell(view, notice)
     return tools
   })
 
@@ -153,14 +215,18 @@ export const make = Effect.fnUntraced(function* (
     yield* record({ _tag: "TurnStarted" })
     yield* emit({ _tag: "ActivityChanged", state: "working" }, view.editor)
     yield* emit({ _tag: "UserMessage", messageId: yield* messageId, content }, view.editor)
+    const command = commandIn(content, harness)
+    if (command !== undefined) return yield* answer(command, view)
+    if (yield* trust.settle((event) => tell(view, event))) yield* servers.refresh
+    yield* tellWarnings(view)
     const session: TurnSession = {
-      workspace: { sessionId: id, cwd, roots: [cwd, ...directories], editor: view.editor, scratch: input.scratch },
+      workspace: workspaceFor(view.editor),
       harness,
       model: chosenModel,
       mode: Effect.sync(() => modeFor(view)),
       rules: state().settings.rules,
       systemPrompt: state().settings.systemPrompt,
-      mcpTools: yield* connectServers(view),
+      mcpTools: toolsOf(view),
       context: Effect.sync(() => state().context),
       grants: Effect.sync(() => state().grants),
       cost: Effect.sync(() => state().usage?.cost ?? 0),
@@ -168,7 +234,8 @@ export const make = Effect.fnUntraced(function* (
       log: record,
       settle: (why) => Effect.suspend(() => settle(why)),
       keep: log.flush,
-      ask: harness.unattended ? undefined : questions.ask
+      ask: harness.unattended ? undefined : questions.ask,
+      elicit: () => (harness.unattended || !questions.canElicit() ? undefined : questions.elicit)
     }
     return yield* input.turn.run(session, content)
   })
@@ -256,6 +323,26 @@ export const make = Effect.fnUntraced(function* (
       yield* configure(yield* Effect.fromResult(choose(options(view), option, value)))
     }),
     configure,
+    undo: Effect.fnUntraced(function* (view) {
+      if (prompts.isBusy()) {
+        return yield* new Busy({
+          message: "A turn of this session is running; cancel it or wait for its end, then undo"
+        })
+      }
+      let result: UndoResult = { _tag: "Nothing" }
+      const undoing = Effect.map(commands.undo(commandSession(view)), (undone) => {
+        result = undone
+        return { stopReason: "end_turn" } satisfies Outcome
+      })
+      const ended: Outcome = { stopReason: "end_turn" }
+      yield* prompts.prompt({
+        owner: view.editor,
+        run: Effect.uninterruptible(undoing),
+        finish: () => Effect.as(log.flush, ended)
+      })
+      return result
+    }),
+    diff: (view) => commands.diff(commandSession(view)),
     flush: log.flush,
     stop: prompts.stop
   }

@@ -17,11 +17,11 @@ export const defaultGone = (wanted: string, used: string | undefined, known: Rea
 
 const MOST_SHOWN = 3
 
-/** What was to be forbidden or asked is not: that must not stay in a log that few people read. */
+/** What was to be forbidden or asked is not, by a rule or a hook: that must not stay in a log that few people read. */
 export const rulesLost = (problems: ReadonlyArray<string>): Notice => ({
   _tag: "Notice",
   severity: "warning",
-  title: "Permission rules that were to deny or ask do not hold",
+  title: "Permission rules or hooks that were to forbid something do not hold",
   description: [
     "Correct the file; it is read again before the next tool call.",
     ...problems.slice(0, MOST_SHOWN),

@@ -3,10 +3,12 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import { type ExecutionMode, offered } from "../../domain/permission/ExecutionMode.ts"
 import { InvalidInput } from "../../domain/Failure.ts"
-import { defaultHarness, findHarness, type Harness, harnesses } from "../../domain/Harness.ts"
+import type { Harness } from "../../domain/Harness.ts"
 import type { ChosenSettings } from "../../domain/session/SessionState.ts"
 import type { Place, SessionWishes } from "../Agent.ts"
+import { Harnesses } from "../Harnesses.ts"
 import { Models } from "../Models.ts"
+import { Settings } from "../Settings.ts"
 
 export interface Wishes {
   readonly harness: (wishes: SessionWishes) => Effect.Effect<Harness, InvalidInput>
@@ -22,6 +24,8 @@ const list = (ids: ReadonlyArray<{ readonly id: string }>): string => ids.map(({
 
 export const make = Effect.gen(function* () {
   const models = yield* Models
+  const harnesses = yield* Harnesses
+  const settings = yield* Settings
   const fileSystem = yield* FileSystem.FileSystem
 
   const requireFolder = Effect.fnUntraced(function* (field: string, folder: string) {
@@ -36,13 +40,14 @@ export const make = Effect.gen(function* () {
   const realPath = (folder: string) => Effect.orElseSucceed(fileSystem.realPath(folder), () => folder)
 
   const wishes: Wishes = {
-    harness: ({ harness }) => {
-      if (harness === undefined) return Effect.succeed(defaultHarness)
-      const found = findHarness(harness)
-      if (found !== undefined) return Effect.succeed(found)
-      const message = `There is no harness "${harness}"; choose one of: ${list(harnesses)}`
-      return Effect.fail(new InvalidInput({ field: "harness", message }))
-    },
+    harness: Effect.fnUntraced(function* (wished) {
+      const id = wished.harness ?? (yield* settings.current).harness
+      if (id === undefined) return harnesses.list[0]
+      const found = harnesses.find(id)
+      if (found !== undefined) return found
+      const message = `There is no harness "${id}"; choose one of: ${list(harnesses.list)}`
+      return yield* new InvalidInput({ field: "harness", message })
+    }),
 
     choices: Effect.fnUntraced(function* ({ effort, mode, model, rules, systemPrompt }, ceiling) {
       const known = yield* models.list

@@ -3,18 +3,39 @@ import * as Toml from "effect/encoding/Toml"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { ExecutionMode } from "../../domain/permission/ExecutionMode.ts"
-import { parseRule } from "../../domain/permission/PermissionRule.ts"
-import type { FsDelegation, PermissionSettings, RelaySettings } from "../Settings.ts"
-import { type Complain, configKey, type ListItem, readItem, rootSection, type Section } from "./ConfigKey.ts"
+import type { FsDelegation, RelaySettings } from "../Settings.ts"
+import { readAgentSections } from "./AgentSections.ts"
+import { type Complain, configKey, readItem, rootSection, type Section } from "./ConfigKey.ts"
 import type { FileProvider, FileSettings } from "./FileSettings.ts"
+import { readHooks } from "./HookSection.ts"
+import { readServers } from "./McpSection.ts"
+import { readPermission, ruleLists } from "./PermissionSection.ts"
 import { readProvider } from "./ProviderSection.ts"
 import { describeTomlProblem } from "./TomlProblem.ts"
 
 /** More would be noise on stderr. */
 const mostWarnings = 50
 
-const sectionNames = ["models", "providers", "acp", "permission", "remote", "relay", "auth", "cli"]
-const ruleLists = ["allow", "ask", "deny"]
+const sectionNames = [
+  "models",
+  "providers",
+  "acp",
+  "permission",
+  "sandbox",
+  "hooks",
+  "mcp_servers",
+  "mcp",
+  "disabled_mcp_servers",
+  "agent",
+  "ui",
+  "tools",
+  "toolset",
+  "folder_trust",
+  "remote",
+  "relay",
+  "auth",
+  "cli"
+]
 
 /** Model ids are `provider/model`, and `scripted/…` is taken. */
 const providerName = /^(?!scripted$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/
@@ -28,7 +49,6 @@ const defaultModelKey = configKey(
   'provider/model, such as "anthropic/claude-sonnet-5"'
 )
 const fsDelegationKey = configKey(Schema.Literals(delegations), oneOf(delegations))
-const ruleKey = configKey(Schema.NonEmptyString, 'a rule in double quotes, such as "Bash(git status)"')
 // What a person wrote to protect the agent must not stop protecting it because of a spelling mistake.
 const requiredKey = configKey(
   Schema.Boolean,
@@ -71,36 +91,16 @@ const readRelay = (section: Section): RelaySettings => {
   }
 }
 
-const readRule = (item: ListItem, complain: Complain): ReadonlyArray<string> => {
-  const text = readItem(item, ruleKey, complain)
-  if (text === undefined) return []
-  const rule = parseRule(text)
-  if (Result.isSuccess(rule)) return [text]
-  complain(item.path, `is ignored: ${rule.failure.message}`)
-  return []
-}
-
-/** `alarm` takes what leaves the agent freer than it was meant to be. */
-const readPermission = (section: Section, complain: Complain, alarm: Complain): PermissionSettings => {
-  const rules = (name: string, tell: Complain) => section.items(name).flatMap((item) => readRule(item, tell))
-  for (const { meant, path } of section.unknown(ruleLists)) {
-    const remedy = 'write the rules into allow, ask and deny, such as deny = ["Bash(rm *)"]'
-    const tell = meant === "allow" ? complain : alarm
-    tell(path, `is not read; ${meant === undefined ? remedy : `did you mean ${meant}?`}`)
-  }
-  return { allow: rules("allow", complain), ask: rules("ask", alarm), deny: rules("deny", alarm) }
-}
-
 /** A misspelt section says nothing, which is worst where it was to forbid something. */
 const tellUnknownSections = (root: Section, complain: Complain, alarm: Complain): void => {
   for (const { meant, name, path } of root.unknown(sectionNames)) {
-    if (ruleLists.includes(name)) {
+    if (ruleLists.some((list) => list === name)) {
       const tell = name === "allow" ? complain : alarm
       tell(path, "is not read here; write it below the line [permission]")
       continue
     }
     const remedy = meant === undefined ? `the sections are ${sectionNames.join(", ")}` : `did you mean [${meant}]?`
-    const tell = meant === "permission" ? alarm : complain
+    const tell = meant === "permission" || meant === "hooks" || meant === "sandbox" ? alarm : complain
     tell(path, `is not read: there is no such section; ${remedy}`)
   }
 }
@@ -120,10 +120,15 @@ const readProviders = (section: Section, complain: Complain): Pick<FileSettings,
   return { providers, brokenProviders }
 }
 
+const disabledKey = configKey(Schema.NonEmptyString, "the name of a server in double quotes")
+
+const disabledServers = (root: Section, complain: Complain): ReadonlyArray<string> =>
+  root.items("disabled_mcp_servers").flatMap((item) => readItem(item, disabledKey, complain) ?? [])
+
 const readSections = (
   root: Section,
   complain: Complain
-): Omit<FileSettings, "warnings" | "lostRules" | "permission"> => {
+): Omit<FileSettings, "warnings" | "lostRules" | "permission" | "hooks"> => {
   const auth = root.section("auth")
   const remote = root.section("remote")
   return {
@@ -135,6 +140,8 @@ const readSections = (
     remoteGrace: remote.read("grace_seconds", graceKey),
     relay: readRelay(root.section("relay")),
     authRequired: auth.read("required", requiredKey) ?? auth.has("required"),
+    agent: readAgentSections(root, complain),
+    mcpServers: readServers(root.section("mcp_servers"), disabledServers(root, complain), complain),
     useLeader: root.section("cli").read("use_leader", useLeaderKey)
   }
 }
@@ -154,11 +161,14 @@ export const parseConfigFile = (text: string, file: string): Result.Result<FileS
       const root = rootSection(document, complain)
       tellUnknownSections(root, complain, alarm)
       const settings = readSections(root, complain)
-      const permission = readPermission(rootSection(document, alarm).section("permission"), complain, alarm)
+      const alarming = rootSection(document, alarm)
+      const permission = readPermission(alarming.section("permission"), complain, alarm)
+      const hooks = readHooks(alarming.section("hooks"), file, alarm)
       const more = warnings.length - mostWarnings
       return {
         ...settings,
         permission,
+        hooks,
         lostRules: lostRules.slice(0, mostWarnings),
         warnings: more > 0 ? [...warnings.slice(0, mostWarnings), `${file}: ${more} more values are ignored`] : warnings
       }

@@ -18,7 +18,11 @@ export const configKey = <S extends Schema.ConstraintDecoder<unknown>>(
   schema: S,
   expected: string,
   otherwise = "the value is ignored"
-): ConfigKey<S["Type"]> => ({ decode: Schema.decodeUnknownOption(schema), expected, otherwise })
+): ConfigKey<S["Type"]> => {
+  const decode = Schema.decodeUnknownOption(schema)
+  // A date is an object without entries, which would pass for an empty table.
+  return { decode: (value) => (Predicate.isDate(value) ? Option.none() : decode(value)), expected, otherwise }
+}
 
 /** Takes the path of a key, such as `models.default`, and what is wrong with it. */
 export type Complain = (path: string, problem: string) => void

@@ -1,7 +1,16 @@
 /** What `config.toml` says, before environment and flags are laid over it. */
 import type * as Redacted from "effect/Redacted"
 import type { ExecutionMode } from "../../domain/permission/ExecutionMode.ts"
-import type { FsDelegation, ModelSettings, PermissionSettings, ProviderKind, RelaySettings } from "../Settings.ts"
+import type { HookSettings } from "../../domain/Hook.ts"
+import type { AgentSettings } from "./AgentSections.ts"
+import type {
+  FsDelegation,
+  McpServerSettings,
+  ModelSettings,
+  PermissionSettings,
+  ProviderKind,
+  RelaySettings
+} from "../Settings.ts"
 
 export interface FileProvider {
   readonly name: string
@@ -29,6 +38,9 @@ export interface FileSettings {
   readonly relay: RelaySettings
   readonly authRequired: boolean
   readonly useLeader: boolean | undefined
+  readonly agent: AgentSettings
+  readonly hooks: ReadonlyArray<HookSettings>
+  readonly mcpServers: ReadonlyArray<McpServerSettings>
   readonly warnings: ReadonlyArray<string>
   /** Those of the warnings that tell of deny and ask rules that do not hold. */
   readonly lostRules: ReadonlyArray<string>
@@ -46,6 +58,21 @@ export const emptyFile: FileSettings = {
   relay: {},
   authRequired: false,
   useLeader: undefined,
+  agent: {
+    sandboxProfile: undefined,
+    processLimit: undefined,
+    commandTimeout: undefined,
+    harness: undefined,
+    mode: undefined,
+    rememberApprovals: undefined,
+    respectGitignore: undefined,
+    mcpOutputLimit: undefined,
+    allowedDomains: undefined,
+    allowLocal: undefined,
+    folderTrust: undefined
+  },
+  hooks: [],
+  mcpServers: [],
   warnings: [],
   lostRules: []
 }

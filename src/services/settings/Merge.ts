@@ -15,6 +15,14 @@ export const defaultSettings: SettingsValue = {
   authRequired: false,
   useLeader: false,
   alwaysApprove: false,
+  processLimit: 512,
+  hooks: [],
+  mcpServers: [],
+  mcpOutputLimit: 20_000,
+  rememberApprovals: true,
+  respectGitignore: true,
+  webFetch: { allowLocal: false },
+  folderTrust: true,
   warnings: [],
   lostRules: []
 }
@@ -87,11 +95,20 @@ export const mergeSettings = (sources: Sources): SettingsValue => {
   }
   const defaultModel = flags.model ?? file.defaultModel
   const { gatewayToken } = environment
+  const { agent, hooks, mcpServers, permission } = file
+  const sandboxProfile = flags.sandbox ?? agent.sandboxProfile
+  const harness = flags.harness ?? agent.harness
+  const mode = flags.mode ?? agent.mode
+  const allowedDomains = agent.allowedDomains
   return {
     ...(defaultModel === undefined ? {} : { defaultModel }),
     providers,
     fsDelegation: file.fsDelegation ?? defaultSettings.fsDelegation,
-    permission: file.permission,
+    permission: {
+      allow: [...permission.allow, ...(flags.allow ?? [])],
+      ask: [...permission.ask, ...(flags.ask ?? [])],
+      deny: [...permission.deny, ...(flags.deny ?? [])]
+    },
     // The flag speaks for whoever starts the process, but a ceiling that was written down holds for everyone.
     remoteCeiling: file.remoteCeiling ?? (flags.alwaysApprove ? "always-approve" : defaultSettings.remoteCeiling),
     ...(file.remoteGrace === undefined ? {} : { remoteGrace: Duration.seconds(file.remoteGrace) }),
@@ -100,6 +117,22 @@ export const mergeSettings = (sources: Sources): SettingsValue => {
     useLeader: file.useLeader ?? defaultSettings.useLeader,
     ...(gatewayToken === undefined ? {} : { gatewayToken }),
     alwaysApprove: flags.alwaysApprove,
+    ...(mode === undefined ? {} : { mode }),
+    ...(harness === undefined ? {} : { harness }),
+    ...(sandboxProfile === undefined ? {} : { sandboxProfile }),
+    processLimit: agent.processLimit ?? defaultSettings.processLimit,
+    ...(agent.commandTimeout === undefined ? {} : { commandTimeout: Duration.seconds(agent.commandTimeout) }),
+    hooks,
+    mcpServers,
+    mcpOutputLimit: agent.mcpOutputLimit ?? defaultSettings.mcpOutputLimit,
+    rememberApprovals: agent.rememberApprovals ?? defaultSettings.rememberApprovals,
+    respectGitignore: agent.respectGitignore ?? defaultSettings.respectGitignore,
+    webFetch: {
+      ...(allowedDomains === undefined ? {} : { allowedDomains }),
+      allowLocal: agent.allowLocal ?? defaultSettings.webFetch.allowLocal
+    },
+    // A run that was told to trust asks nobody.
+    folderTrust: flags.trust !== true && (agent.folderTrust ?? defaultSettings.folderTrust),
     warnings,
     lostRules: file.lostRules
   }

@@ -7,7 +7,7 @@ import * as Predicate from "effect/Predicate"
 import type * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as SynchronizedRef from "effect/SynchronizedRef"
-import { type Stats, statSync } from "node:fs"
+import { readdirSync, type Stats, statSync } from "node:fs"
 import { homedir } from "node:os"
 import type { Flags, SettingsShape, SettingsValue } from "../Settings.ts"
 import { readEnvironment, readSecret, readVariable } from "./Environment.ts"
@@ -57,6 +57,18 @@ const lookAt = (path: string): Look =>
     }
   )
 
+/** The files of hooks beside the configuration, and a stamp that differs when one of them may have changed. */
+const lookAtHooks = (folder: string) => {
+  const names = Result.getOrElse(
+    Result.try(() => readdirSync(folder).filter((name) => name.endsWith(".json"))),
+    () => []
+  )
+  const seen = names
+    .toSorted((one, other) => (one < other ? -1 : 1))
+    .map((name) => [name, lookAt(`${folder}/${name}`)] as const)
+  return { seen, stamp: seen.map(([name, { stamp }]) => `${name}:${stamp}`).join("|") }
+}
+
 /** Does no IO by itself: the first look at the file is the first use of `current`. */
 export const makeSettings = Effect.fnUntraced(function* (flags: Flags) {
   const fs = yield* FileSystem.FileSystem
@@ -65,6 +77,7 @@ export const makeSettings = Effect.fnUntraced(function* (flags: Flags) {
   const configured = yield* readVariable(provider, "SUPERCHARGE_HOME")
   const home = paths.resolve((configured ?? "~/.supercharge").replace(/^~(?=\/|$)/, homedir()))
   const path = paths.join(home, "config.toml")
+  const hooksFolder = paths.join(home, "hooks")
   const latest = yield* SynchronizedRef.make<Reading | undefined>(undefined)
 
   /** Fails with a sentence for the person who wrote the file. */
@@ -81,7 +94,30 @@ export const makeSettings = Effect.fnUntraced(function* (flags: Flags) {
     return yield* Effect.fromResult(parseConfigFile(text, path))
   })
 
-  const read = Effect.fnUntraced(function* (seen: Look, last: Reading | undefined) {
+  /** What cannot be read forbids nothing, which has to be told. */
+  const readHookFiles = Effect.fnUntraced(function* (seen: ReturnType<typeof lookAtHooks>["seen"]) {
+    if (seen.length === 0) return { hooks: [], problems: [] }
+    const { parseHookFile } = yield* Effect.promise(() => import("./HookSection.ts"))
+    const files = yield* Effect.forEach(
+      seen,
+      Effect.fnUntraced(function* ([name, look]) {
+        const file = paths.join(hooksFolder, name)
+        if (look._tag === "Unusable") return { hooks: [], problems: [`${file} ${look.problem}`] }
+        const text = yield* Effect.result(fs.readFileString(file))
+        return Result.isFailure(text)
+          ? { hooks: [], problems: [`${file} ${unreadable(text.failure.reason._tag)}`] }
+          : parseHookFile(text.success, file)
+      })
+    )
+    return { hooks: files.flatMap(({ hooks }) => hooks), problems: files.flatMap(({ problems }) => problems) }
+  })
+
+  const read = Effect.fnUntraced(function* (
+    seen: Look,
+    hookFiles: ReturnType<typeof lookAtHooks>,
+    last: Reading | undefined
+  ) {
+    const besides = yield* readHookFiles(hookFiles.seen)
     const content = yield* Effect.result(readFile(seen))
     const file = Result.getOrElse(content, () => last?.file ?? emptyFile)
     const isEmpty = file === emptyFile
@@ -99,18 +135,21 @@ export const makeSettings = Effect.fnUntraced(function* (flags: Flags) {
     const merged = mergeSettings({ file, path, environment, namedKeys, flags })
     const value: SettingsValue = {
       ...merged,
-      warnings: [...problem, ...merged.warnings],
-      lostRules: [...(isEmpty ? problem : []), ...merged.lostRules]
+      hooks: [...merged.hooks, ...besides.hooks],
+      warnings: [...problem, ...merged.warnings, ...besides.problems],
+      lostRules: [...(isEmpty ? problem : []), ...merged.lostRules, ...besides.problems]
     }
     yield* Effect.forEach(value.warnings, (warning) => Effect.logWarning(warning), { discard: true })
-    return { stamp: seen.stamp, file, value } satisfies Reading
+    return { stamp: `${seen.stamp}|${hookFiles.stamp}`, file, value } satisfies Reading
   })
 
   const current = SynchronizedRef.modifyEffect(
     latest,
     Effect.fnUntraced(function* (last) {
       const seen = lookAt(path)
-      const reading = last?.stamp === seen.stamp ? last : yield* read(seen, last)
+      const hookFiles = lookAtHooks(hooksFolder)
+      const isSame = last?.stamp === `${seen.stamp}|${hookFiles.stamp}`
+      const reading = isSame ? last : yield* read(seen, hookFiles, last)
       return [reading.value, reading] as const
     })
   )

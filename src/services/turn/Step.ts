@@ -21,6 +21,8 @@ export interface Step {
   readonly calls: () => ReadonlyArray<RequestedCall>
   /** The last part of a complete answer; absent when the stream broke off. */
   readonly finish: () => Response.FinishPart | undefined
+  /** What the answer says. */
+  readonly text: () => string
   /** The answer as messages, once it is complete. */
   readonly messages: () => ReadonlyArray<Prompt.Message>
 }
@@ -137,6 +139,7 @@ export const make = ({ ids, deltas, tools, emit }: Dependencies): Step => {
     begun: () => recorded.length > 0 || announced.size > 0,
     calls: () => calls,
     finish: () => finish,
+    text: () => recorded.map((part) => (part.type === "text-delta" ? part.delta : "")).join(""),
     messages: () => Prompt.fromResponseParts(recorded).content
   }
 }

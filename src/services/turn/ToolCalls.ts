@@ -4,7 +4,12 @@ import * as Effect from "effect/Effect"
 import * as Prompt from "effect/ai/Prompt"
 import * as Schema from "effect/Schema"
 import type { ToolCallId } from "../../domain/Ids.ts"
+import type { FileChange } from "../../domain/session/Changes.ts"
 import { textContent, type ToolCallPatch } from "../../domain/Tool.ts"
+import type { ChangesShape } from "../Changes.ts"
+import type { ConfinementsShape } from "../Confinements.ts"
+import type { HookOccasion } from "../../domain/Hook.ts"
+import type { HooksShape } from "../Hooks.ts"
 import type { PermissionBrokerShape } from "../PermissionBroker.ts"
 import type { PreparedCall, ToolContext, ToolDefinition, ToolOutcome } from "../ToolDefinition.ts"
 import type { TurnSession } from "../Turn.ts"
@@ -62,16 +67,56 @@ export interface ToolCalls {
   readonly run: (calls: ReadonlyArray<RequestedCall>, onResults: OnResults) => Effect.Effect<void>
 }
 
+/** Who judges calls, and who keeps what they did. */
+export interface Guards {
+  readonly broker: PermissionBrokerShape
+  readonly changes: ChangesShape
+  readonly confinements: ConfinementsShape
+  readonly hooks: HooksShape
+  /** Lifetimes of the sessions whose person knows that commands run free. */
+  readonly told: WeakSet<object>
+}
+
 export const make = (
   session: TurnSession,
   tools: ReadonlyMap<string, ToolDefinition>,
-  broker: PermissionBrokerShape
+  { broker, changes, confinements, hooks, told }: Guards
 ): ToolCalls => {
+  const { harness, workspace } = session
+  const confinement = confinements.of({ cwd: workspace.cwd, harness })
   const update = (id: ToolCallId, patch: ToolCallPatch) => session.emit({ _tag: "ToolCallUpdated", id, patch })
 
-  const decide = Effect.fnUntraced(function* (call: RequestedCall, prepared: PreparedCall) {
+  const runHooks = Effect.fnUntraced(function* (occasion: HookOccasion) {
+    const { denied, problems } = yield* hooks.run(
+      { sessionId: workspace.sessionId, cwd: workspace.cwd, mode: yield* session.mode },
+      occasion
+    )
+    for (const title of problems) yield* session.emit({ _tag: "Notice", severity: "warning", title })
+    return denied
+  })
+
+  /** Once in a session: commands run free although nobody asked for that. */
+  const tellUnconfined = Effect.fnUntraced(function* () {
+    const { problem } = yield* confinement
+    if (problem === undefined || told.has(workspace.lifetime)) return
+    told.add(workspace.lifetime)
+    yield* session.emit({
+      _tag: "Notice",
+      severity: "warning",
+      title: `Commands run without a sandbox: ${problem.reason}`,
+      description: problem.remedy
+    })
+  })
+
+  const decide = Effect.fnUntraced(function* (
+    call: RequestedCall,
+    prepared: PreparedCall,
+    preview: Effect.Effect<void>
+  ) {
+    const { isMissed, profile } = yield* confinement
+    const { ask } = session
     return yield* broker.decide({
-      sessionId: session.workspace.sessionId,
+      sessionId: workspace.sessionId,
       call: {
         id: call.id,
         patch: {
@@ -83,20 +128,30 @@ export const make = (
         }
       },
       access: prepared.access,
-      cwd: session.workspace.cwd,
-      roots: session.workspace.roots,
+      cwd: workspace.cwd,
+      roots: workspace.roots,
       mode: yield* session.mode,
       grants: yield* session.grants,
-      ask: session.ask,
+      ask: ask === undefined ? undefined : (question) => Effect.andThen(preview, ask(question)),
+      confined: profile !== "off" && !(prepared.access._tag === "Execute" && prepared.access.unsandboxed === true),
+      unconfinable: isMissed,
       remember: (grant) => session.log({ _tag: "Granted", grant })
     })
   })
 
+  const record = (change: FileChange) => session.log({ _tag: "FileChanged", change })
+
   const contextOf = (call: RequestedCall, { kind }: PreparedCall): ToolContext => ({
-    workspace: session.workspace,
-    readable: broker.readable({ cwd: session.workspace.cwd, search: kind === "search" }),
+    workspace,
+    callId: call.id,
+    sandbox: Effect.map(confinement, ({ profile }) => profile),
+    elicit: session.elicit(),
+    recording: (paths, change) => changes.recording(workspace, record, paths, change),
+    recordingAll: (change) => changes.recordingAll(workspace, record, change),
+    readable: broker.readable({ cwd: workspace.cwd, search: kind === "search" }),
     plan: (entries) => session.emit({ _tag: "PlanUpdated", entries }),
-    progress: (patch) => session.emit({ _tag: "ToolCallProgress", id: call.id, patch })
+    progress: (patch, fresh) =>
+      session.emit({ _tag: "ToolCallProgress", id: call.id, patch, ...(fresh === undefined ? {} : { fresh }) })
   })
 
   const attempt = Effect.fnUntraced(
@@ -105,13 +160,29 @@ export const make = (
       if (definition === undefined) {
         return failed(`There is no tool named "${call.name}". The tools are: ${[...tools.keys()].join(", ")}.`)
       }
-      const prepared = yield* definition.prepare(call.input, session.workspace)
-      const { title, kind, locations, preview } = prepared
-      yield* update(call.id, { title, kind, locations, ...(preview.length === 0 ? {} : { content: preview }) })
-      const decision = yield* decide(call, prepared)
-      if (decision._tag === "Denied") return failed(decision.reason)
+      const prepared = yield* definition.prepare(call.input, workspace)
+      const { title, kind, locations } = prepared
+      yield* update(call.id, { title, kind, locations })
+      // With the question or the permission, not before: it shows what is in files, and a rule may keep them from being read.
+      const preview = yield* Effect.cached(
+        prepared.preview.length === 0 ? Effect.void : update(call.id, { content: prepared.preview })
+      )
+      const what = { tool: call.name, callId: call.id, input: call.input }
+      const forbidden = yield* runHooks({ event: "PreToolUse", ...what })
+      if (forbidden !== undefined) return failed(forbidden)
+      if (prepared.access._tag === "Execute") yield* tellUnconfined()
+      const decision = yield* decide(call, prepared, preview)
+      if (decision._tag === "Denied") {
+        const { reason } = decision
+        yield* runHooks({ event: "PermissionDenied", ...what, reason })
+        return failed(reason)
+      }
+      yield* preview
       yield* update(call.id, { status: "in_progress" })
-      return yield* prepared.run(contextOf(call, prepared))
+      const outcome = yield* prepared.run(contextOf(call, prepared))
+      const { status, text } = outcome
+      const objection = yield* runHooks({ event: "PostToolUse", ...what, output: text, failed: status === "failed" })
+      return objection === undefined ? outcome : { ...outcome, text: `${text}\n\n${objection}` }
     },
     Effect.catchTag("ToolInputInvalid", ({ message }) => Effect.succeed(failed(message)))
   )

@@ -10,6 +10,9 @@ import { SecureRandom } from "effect/crypto/SecureRandom"
 import type { Content } from "../../domain/Content.ts"
 import { type ModelInfo, UNKNOWN_CONTEXT_WINDOW } from "../../domain/Model.ts"
 import { emptyUsage, type Outcome, type TurnError } from "../../domain/Turn.ts"
+import { Changes } from "../Changes.ts"
+import { Confinements } from "../Confinements.ts"
+import { Hooks } from "../Hooks.ts"
 import { Models } from "../Models.ts"
 import { PermissionBroker } from "../PermissionBroker.ts"
 import { Tools } from "../Tools.ts"
@@ -31,15 +34,21 @@ import * as SystemPrompt from "./SystemPrompt.ts"
 import * as ToolCalls from "./ToolCalls.ts"
 import { describeAll } from "./ToolDescriptions.ts"
 import * as Transcript from "./Transcript.ts"
+import * as TurnHooks from "./TurnHooks.ts"
 import * as TurnIds from "./TurnIds.ts"
 import * as Usage from "./Usage.ts"
 
 /** Model requests of one turn; beyond it the turn ends with `max_turn_requests`. */
 const MAX_REQUESTS = 200
 
+/** How often in one turn hooks can have the model go on that wanted to end. */
+const MAX_OBJECTIONS = 3
+
 /** What calls show that did not come to run. */
 const BROKE_OFF = "The model's answer broke off before this call ran."
 const NOT_RUN = "The session cannot be kept, so this call was not run."
+
+const userText = (text: string) => Prompt.userMessage({ content: [Prompt.textPart({ text })] })
 
 const unknownModel = (id: string): ModelInfo => ({
   id,
@@ -56,7 +65,14 @@ export const layerWith = (options: { readonly maxRequests: number }) =>
     Effect.gen(function* () {
       const models = yield* Models
       const tools = yield* Tools
-      const broker = yield* PermissionBroker
+      const guards: ToolCalls.Guards = {
+        broker: yield* PermissionBroker,
+        changes: yield* Changes,
+        confinements: yield* Confinements,
+        hooks: yield* Hooks,
+        told: new WeakSet()
+      }
+      const occasions = TurnHooks.make(guards.hooks)
       const systemPrompt = yield* SystemPrompt.make
       const random = yield* SecureRandom
 
@@ -67,14 +83,12 @@ export const layerWith = (options: { readonly maxRequests: number }) =>
         const selection = yield* session.model
         const info = (yield* models.list).find(({ id }) => id === selection.id) ?? unknownModel(selection.id)
         const transcript = yield* Transcript.open(session, info, prompt)
-        const available = new Map(
-          [...tools.get(session.harness.tools), ...session.mcpTools].map((definition) => [
-            definition.tool.name,
-            definition
-          ])
+        const builtIn = tools.get(session.harness.tools)
+        const available = Effect.map(
+          session.mcpTools,
+          (mcp) => new Map([...builtIn, ...mcp].map((definition) => [definition.tool.name, definition]))
         )
-        const toolkit = describeAll(available)
-        const calls = ToolCalls.make(session, available, broker)
+        let objections = 0
         let usage = emptyUsage
         let cost = yield* session.cost
         let requests = 0
@@ -106,7 +120,9 @@ export const layerWith = (options: { readonly maxRequests: number }) =>
         /** One request and its tools. `undefined`: the model wants to go on. */
         const advance = Effect.fnUntraced(function* (model: LanguageModel.LanguageModel, system: Prompt.Message) {
           requests += 1
-          const step = Step.make({ ids, deltas, tools: available, emit: session.emit })
+          const present = yield* available
+          const toolkit = describeAll(present)
+          const step = Step.make({ ids, deltas, tools: present, emit: session.emit })
           const messages = [system, ...transcript.messages()]
           const failure = yield* Effect.match(ModelRequest.send({ model, messages, toolkit }, step, session), {
             onFailure: toTurnError,
@@ -124,12 +140,30 @@ export const layerWith = (options: { readonly maxRequests: number }) =>
             // A session that cannot be kept is told of before it changes anything.
             const lost = requests === 1 ? yield* Effect.option(Effect.flip(session.keep)) : Option.none()
             if (Option.isSome(lost)) return yield* refuse(unkept(lost.value), NOT_RUN)
-            yield* calls.run(step.calls(), (results) => transcript.append([Prompt.toolMessage({ content: results })]))
+            yield* ToolCalls.make(session, present, guards).run(step.calls(), (results) =>
+              transcript.append([Prompt.toolMessage({ content: results })])
+            )
             return undefined
           }
           if (finish.reason === "pause") return undefined
-          return { stopReason: finish.reason === "length" ? "max_tokens" : "end_turn", usage } satisfies Outcome
+          if (finish.reason === "length") return { stopReason: "max_tokens", usage } satisfies Outcome
+          const objection = objections < MAX_OBJECTIONS ? yield* occasions.stop(session, step.text()) : undefined
+          if (objection === undefined) return { stopReason: "end_turn", usage } satisfies Outcome
+          objections += 1
+          yield* transcript.append([userText(objection)])
+          return undefined
         })
+
+        const forbidden = yield* occasions.begin(session, prompt)
+        if (forbidden !== undefined) {
+          yield* session.emit({ _tag: "TextDelta", messageId: ids.message(), text: forbidden })
+          yield* transcript.end({ keepPrompt: false })
+          return {
+            stopReason: "refusal",
+            error: { kind: "content_policy", message: forbidden },
+            usage
+          } satisfies Outcome
+        }
 
         const system = Prompt.systemMessage({ content: yield* Fiber.join(prompting) })
         return yield* Effect.gen(function* () {

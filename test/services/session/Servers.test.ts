@@ -1,13 +1,39 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
 import * as TestClock from "effect/testing/TestClock"
 import { text } from "../../../src/domain/Content.ts"
+import type { Elicitation } from "../../../src/domain/Elicitation.ts"
+import type { SessionId } from "../../../src/domain/Ids.ts"
+import { Projects } from "../../../src/services/Projects.ts"
+import type { McpServerSettings } from "../../../src/services/Settings.ts"
 import { agentLayer, connect, place } from "../../support/agents.ts"
 import { makeEditor } from "../../support/editor.ts"
 import { nothingAsked } from "../../support/models.ts"
 import { fakeServers, server } from "../../support/servers.ts"
+
+const setting = (name: string): McpServerSettings => ({ spec: server(name), toolTimeouts: {} })
+
+/** A project that is trusted, and has these servers. */
+const projectWith = (mcpServers: ReadonlyArray<McpServerSettings>) =>
+  Layer.succeed(Projects, {
+    of: (root) =>
+      Effect.succeed({
+        root,
+        trust: "trusted",
+        permission: { allow: [], ask: [], deny: [] },
+        hooks: [],
+        mcpServers,
+        withheld: [],
+        warnings: []
+      }),
+    decide: () => Effect.void
+  })
+
+const question = (sessionId: SessionId): Elicitation => ({ _tag: "Form", sessionId, message: "Which?", schema: {} })
 
 const script = [{ again: true, parts: [{ text: "Fine." }] }]
 
@@ -178,5 +204,115 @@ describe("the servers of a session", () => {
       assert.strictEqual(told(id)[0], "notice MCP servers are not available")
       assert.notInclude(told(id).join(), "secret detail")
     }).pipe(Effect.provide(agentLayer({ script, mcp: fakeServers().layer })))
+  )
+
+  it.effect("are those of the client, the project and the settings, the nearer one first", () =>
+    Effect.gen(function* () {
+      const asked = nothingAsked()
+      const { layer, wanted } = fakeServers()
+      yield* Effect.gen(function* () {
+        const { say } = yield* using(["mine", "shared"])
+        yield* say("Hi")
+        assert.deepStrictEqual(
+          wanted.map((servers) => servers.map(({ origin, spec, toolTimeout }) => [spec.name, origin, toolTimeout])),
+          [
+            [
+              ["usual", "settings", undefined],
+              ["both", "project", undefined],
+              ["mine", "client", undefined],
+              ["shared", "client", Duration.minutes(3)]
+            ]
+          ]
+        )
+        assert.deepStrictEqual(
+          asked.tools,
+          ["usual", "both", "mine", "shared"].map((name) => `mcp__${name}__echo`)
+        )
+      }).pipe(
+        Effect.provide(
+          agentLayer({
+            script,
+            mcp: layer,
+            asked,
+            settings: {
+              mcpServers: [
+                setting("usual"),
+                setting("both"),
+                { ...setting("shared"), toolTimeout: Duration.minutes(3) }
+              ]
+            },
+            projects: projectWith([setting("both")])
+          })
+        )
+      )
+    })
+  )
+
+  it.effect("of the settings are connected when the session is opened, and anew with each load", () =>
+    Effect.gen(function* () {
+      const { alive, layer, started, wanted } = fakeServers()
+      yield* Effect.gen(function* () {
+        const { closeSession, id, loadSession, say } = yield* using([])
+        yield* started
+        assert.deepStrictEqual(alive, ["usual"])
+        yield* say("Hi")
+        yield* loadSession(id, place(), {})
+        yield* say("Hi")
+        assert.lengthOf(wanted, 2)
+        assert.deepStrictEqual(alive, ["usual"])
+        yield* closeSession(id)
+        assert.deepStrictEqual(alive, [])
+      }).pipe(Effect.provide(agentLayer({ script, mcp: layer, settings: { mcpServers: [setting("usual")] } })))
+    })
+  )
+
+  it.effect("of the project come with the first prompt, when nothing else is connected", () =>
+    Effect.gen(function* () {
+      const { layer, wanted } = fakeServers()
+      const asked = nothingAsked()
+      yield* Effect.gen(function* () {
+        const { say } = yield* using([])
+        assert.lengthOf(wanted, 0)
+        yield* say("Hi")
+        yield* say("Hi")
+        assert.lengthOf(wanted, 1)
+        assert.deepStrictEqual(asked.tools, ["mcp__own__echo"])
+      }).pipe(Effect.provide(agentLayer({ script, mcp: layer, asked, projects: projectWith([setting("own")]) })))
+    })
+  )
+
+  it.effect("of the settings are no matter for a harness that takes none", () =>
+    Effect.gen(function* () {
+      const { layer, wanted } = fakeServers()
+      yield* Effect.gen(function* () {
+        const { id, say, told } = yield* using([], "super-pi-planner")
+        yield* say("Hi")
+        assert.lengthOf(wanted, 0)
+        assert.isFalse(told(id).some((line) => line.startsWith("notice")))
+      }).pipe(Effect.provide(agentLayer({ script, mcp: layer, settings: { mcpServers: [setting("usual")] } })))
+    })
+  )
+
+  it.effect("know the session: its folders, and what its editor can show", () =>
+    Effect.gen(function* () {
+      const { contexts, layer } = fakeServers()
+      yield* Effect.gen(function* () {
+        const fake = makeEditor({ notices: true, elicitation: { form: true, url: false } })
+        const connection = yield* connect(fake)
+        const { sessionId } = yield* connection.newSession(
+          place({ mcpServers: [server("one")], additionalDirectories: ["/tmp"] }),
+          {}
+        )
+        yield* connection.prompt(sessionId, [text("Hi")])
+        const [context] = contexts
+        assert.deepInclude(context, { sessionId, cwd: "/", elicitation: { form: true, url: false } })
+        assert.deepStrictEqual(context?.roots(), ["/", "/tmp"])
+        assert.include(context?.scratch, sessionId)
+        assert.deepStrictEqual(yield* (context?.elicit ?? Effect.die)(question(sessionId)), {
+          _tag: "Unanswered",
+          reason: "it shows no forms"
+        })
+      }).pipe(Effect.provide(agentLayer({ script, mcp: layer })))
+    })
   )
 })

@@ -28,10 +28,10 @@ const cases: ReadonlyArray<Case> = [
   { name: "unknown keys of a section are ignored silently", text: "[models]\nfoo = []" },
   {
     name: "unknown sections are named, with what was meant",
-    text: 'x = 1\n[ui]\ntheme = "dark"\n[provider.local]\nkind = "openai"\n[permision]\ndeny = ["Edit"]',
+    text: 'x = 1\n[screen]\ntheme = "dark"\n[provider.local]\nkind = "openai"\n[permision]\ndeny = ["Edit"]',
     warnings: [
       /^config\.toml: x is not read: there is no such section; the sections are models, providers, acp, permission, /,
-      /^config\.toml: ui is not read/,
+      /^config\.toml: screen is not read/,
       /^config\.toml: provider is not read: there is no such section; did you mean \[providers\]\?$/,
       /^config\.toml: permision is not read: there is no such section; did you mean \[permission\]\?$/
     ],
@@ -197,10 +197,9 @@ const cases: ReadonlyArray<Case> = [
     lost: [1]
   },
   {
-    name: "rules in a form that would not hold",
+    name: "rules as tables",
     text: '[permission]\nrules = [{ action = "deny", tool = "bash" }]',
-    warnings: [/permission\.rules is not read; write the rules into allow, ask and deny/],
-    lost: [0]
+    value: { permission: { allow: [], ask: [], deny: ["Bash"] } }
   }
 ]
 

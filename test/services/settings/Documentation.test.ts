@@ -5,7 +5,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Redacted from "effect/Redacted"
-import { Settings } from "../../../src/services/Settings.ts"
+import { Settings, type SettingsValue } from "../../../src/services/Settings.ts"
 import { parseConfigFile } from "../../../src/services/settings/ConfigFile.ts"
 import { providerVariables } from "../../../src/services/settings/Environment.ts"
 import { settingsHome } from "../../support/SettingsHome.ts"
@@ -66,9 +66,40 @@ describe("docs/configuration.md", () => {
         authRequired: false,
         useLeader: false,
         alwaysApprove: false,
+        sandboxProfile: "workspace",
+        processLimit: 512,
+        hooks: [
+          {
+            event: "PreToolUse",
+            matcher: "Bash",
+            action: { _tag: "Command", command: "./check-command.sh" },
+            timeout: Duration.seconds(3),
+            advisory: false,
+            environment: {},
+            source: value.hooks[0]?.source ?? ""
+          }
+        ],
+        mcpServers: [
+          {
+            spec: {
+              _tag: "Stdio",
+              name: "files",
+              command: "npx",
+              args: ["-y", "@modelcontextprotocol/server-filesystem", "."],
+              env: []
+            },
+            toolTimeout: Duration.seconds(60),
+            toolTimeouts: {}
+          }
+        ],
+        mcpOutputLimit: 20_000,
+        rememberApprovals: true,
+        respectGitignore: true,
+        webFetch: { allowedDomains: ["docs.example.org"], allowLocal: false },
+        folderTrust: true,
         warnings: [],
         lostRules: []
-      })
+      } satisfies SettingsValue)
     })
   )
 
@@ -83,8 +114,8 @@ describe("docs/configuration.md", () => {
 
   it.effect("lists keys that are read", () =>
     Effect.gen(function* () {
-      const listed = [...(yield* page).matchAll(/^- `([a-z]+\.[^`]+)`:/gm)].map(([, path = ""]) => path)
-      assert.strictEqual(listed.length, 21)
+      const listed = [...(yield* page).matchAll(/^- `([a-z_]+\.[^`]+)`:/gm)].map(([, path = ""]) => path)
+      assert.strictEqual(listed.length, 43)
       for (const path of listed) {
         // No key takes a date, and a wrong type is told only for a key that is read.
         const date = "1979-05-27T00:00:00Z"

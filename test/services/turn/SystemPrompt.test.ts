@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
+import * as Scope from "effect/Scope"
 import { execFileSync } from "node:child_process"
 import * as Tool from "effect/ai/Tool"
 import { defaultHarness, findHarness } from "../../../src/domain/Harness.ts"
@@ -16,7 +17,14 @@ const promptIn = Effect.fnUntraced(function* (
   options: SessionOptions = {}
 ) {
   const systemPrompt = yield* SystemPrompt.make
-  const workspace = { sessionId: SessionId.make("s"), cwd: roots[0], roots, editor: undefined, scratch: "/scratch" }
+  const workspace = {
+    sessionId: SessionId.make("s"),
+    cwd: roots[0],
+    roots,
+    editor: undefined,
+    scratch: "/scratch",
+    lifetime: Scope.makeUnsafe()
+  }
   return yield* systemPrompt(makeSession({ workspace, ...options }).session)
 })
 

@@ -10,7 +10,7 @@ import type { ScriptPart } from "../../../src/services/models/script/Script.ts"
 import { Settings } from "../../../src/services/Settings.ts"
 import { completed, echo, type FakeTool, fakeTools } from "../../support/fakeTools.ts"
 import { nothingAsked, scripted, spoken, steps } from "../../support/models.ts"
-import { platform, runTurn } from "../../support/turns.ts"
+import { platform, runTurn, unremembered } from "../../support/turns.ts"
 import { makeSession, type SessionOptions } from "../../support/turnSession.ts"
 
 type Fakes = Parameters<typeof fakeTools>[0]
@@ -63,7 +63,7 @@ describe("ToolCalls", () => {
     })
   )
 
-  it.effect("tells a preview before anything is asked, and progress and plans while it runs", () =>
+  it.effect("tells a preview before it runs, and progress and plans while it runs", () =>
     Effect.gen(function* () {
       const preview = [{ type: "diff", path: "/work/a", oldText: "1", newText: "2" }] as const
       const write: FakeTool = {
@@ -77,7 +77,7 @@ describe("ToolCalls", () => {
             )
       }
       const { events, patches } = yield* run([call("write", { value: "a" })], { write })
-      assert.deepStrictEqual(patches[1]?.patch.content, preview)
+      assert.deepStrictEqual(patches[2]?.patch.content, preview)
       assert.deepInclude(patches.at(-1)?.patch, { locations: [{ path: "/work/a", line: 3 }], rawOutput: { lines: 1 } })
       const order = events.map(({ _tag }) => _tag)
       const progress = order.indexOf("ToolCallProgress")
@@ -229,7 +229,7 @@ describe("ToolCalls", () => {
 })
 
 describe("a call that needs an answer", () => {
-  const broker = PermissionBroker.layer.pipe(Layer.provide([Settings.layerValues(), platform]))
+  const broker = PermissionBroker.layer.pipe(Layer.provide([Settings.layerValues(), unremembered, platform]))
   const write: FakeTool = {
     access: { _tag: "Edit", paths: ["/work/a"], outside: [] },
     preview: [{ type: "diff", path: "/work/a", oldText: null, newText: "x" }],

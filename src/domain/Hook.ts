@@ -1,0 +1,187 @@
+/** Programs of the user that hear of what happens in a session, and may forbid some of it. */
+import type * as Duration from "effect/Duration"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+
+/** `PreToolUse`, `UserPromptSubmit` and `Stop` can forbid what they are told of; the others are only told. */
+export const HookEvent = Schema.Literals([
+  "SessionStart",
+  "UserPromptSubmit",
+  "PreToolUse",
+  "PostToolUse",
+  "PermissionDenied",
+  "Stop",
+  "SessionEnd"
+])
+export type HookEvent = typeof HookEvent.Type
+
+/** One hook as it is configured. */
+export interface HookSettings {
+  readonly event: HookEvent
+  /** A tool name or a regular expression over it; absent, empty or `*`: every tool. Only for events of a tool. */
+  readonly matcher?: string
+  readonly action:
+    | { readonly _tag: "Command"; readonly command: string }
+    | { readonly _tag: "Http"; readonly url: string }
+  /** Default: 5 s, of `Stop` 600 s. */
+  readonly timeout?: Duration.Duration
+  /** Whether its failure is only told. Otherwise a hook that crashes or times out forbids. */
+  readonly advisory: boolean
+  readonly environment: Readonly<Record<string, string>>
+  /** The file that it comes from, for messages. */
+  readonly source: string
+}
+
+/** What happens, as a hook hears of it. `input` is what the model wrote. */
+export type HookOccasion =
+  | { readonly event: "SessionStart" }
+  | { readonly event: "UserPromptSubmit"; readonly prompt: string }
+  | { readonly event: "PreToolUse"; readonly tool: string; readonly callId: string; readonly input: unknown }
+  | {
+      readonly event: "PostToolUse"
+      readonly tool: string
+      readonly callId: string
+      readonly input: unknown
+      readonly output: string
+      readonly failed: boolean
+    }
+  | {
+      readonly event: "PermissionDenied"
+      readonly tool: string
+      readonly callId: string
+      readonly input: unknown
+      readonly reason: string
+    }
+  | { readonly event: "Stop"; readonly text: string }
+  | { readonly event: "SessionEnd" }
+
+/** Names under which other agents know our tools, which hooks written for those match by. */
+const aliases: Readonly<Record<string, string>> = {
+  bash: "Bash",
+  read: "Read",
+  edit: "Edit",
+  apply_patch: "Edit",
+  write: "Write",
+  grep: "Grep",
+  glob: "Glob",
+  list: "LS",
+  todo: "TodoWrite",
+  web_fetch: "WebFetch"
+}
+
+/** What a matcher says of a tool; one that is no regular expression is only a name. */
+const fits = (matcher: string, tool: string): boolean => {
+  if (matcher === tool) return true
+  const pattern = Result.try(() => new RegExp(`^(?:${matcher})$`))
+  return Result.isSuccess(pattern) && pattern.success.test(tool)
+}
+
+/** The hooks that hear of it, in their order. */
+export const hooksFor = (hooks: ReadonlyArray<HookSettings>, occasion: HookOccasion): ReadonlyArray<HookSettings> =>
+  hooks.filter(({ event, matcher = "" }) => {
+    if (event !== occasion.event) return false
+    if (matcher === "" || matcher === "*" || !("tool" in occasion)) return true
+    const alias = aliases[occasion.tool]
+    return fits(matcher, occasion.tool) || (alias !== undefined && fits(matcher, alias))
+  })
+
+/** What a hook is told of the session. */
+export interface HookPlace {
+  readonly sessionId: string
+  readonly cwd: string
+  readonly workspaceRoot: string
+  /** RFC 3339. */
+  readonly timestamp: string
+  readonly permissionMode: string
+}
+
+/** Characters of a tool's input or output that a hook is told. */
+const LIMIT = 64 * 1024
+
+const snake = (event: HookEvent): string => event.replace(/(?!^)[A-Z]/g, (letter) => `_${letter}`).toLowerCase()
+
+const toolFields = ({
+  callId,
+  input,
+  tool
+}: {
+  readonly tool: string
+  readonly callId: string
+  readonly input: unknown
+}) => {
+  const text = JSON.stringify(input) ?? "null"
+  const isLong = text.length > LIMIT
+  return {
+    toolName: tool,
+    toolUseId: callId,
+    toolInput: isLong ? text.slice(0, LIMIT).toWellFormed() : input,
+    ...(isLong ? { toolInputTruncated: true } : {})
+  }
+}
+
+const fieldsOf = (occasion: HookOccasion): object => {
+  switch (occasion.event) {
+    case "SessionStart":
+    case "SessionEnd":
+      return {}
+    case "UserPromptSubmit":
+      return { prompt: occasion.prompt }
+    case "PreToolUse":
+      return toolFields(occasion)
+    case "PostToolUse": {
+      const { failed, output } = occasion
+      return { ...toolFields(occasion), toolOutput: output.slice(0, LIMIT).toWellFormed(), toolFailed: failed }
+    }
+    case "PermissionDenied":
+      return { ...toolFields(occasion), reason: occasion.reason }
+    case "Stop":
+      return { lastMessage: occasion.text.slice(-LIMIT).toWellFormed() }
+  }
+}
+
+/** What a hook reads: one JSON object. */
+export const hookInput = (occasion: HookOccasion, place: HookPlace): string =>
+  JSON.stringify({ hookEventName: snake(occasion.event), ...place, ...fieldsOf(occasion) })
+
+/** What a hook said. Only `Passed` lets go on what it was asked about. */
+export type HookAnswer =
+  | { readonly _tag: "Passed" }
+  | { readonly _tag: "Denied"; readonly reason: string }
+  | { readonly _tag: "Failed"; readonly problem: string }
+
+const Said = Schema.fromJsonString(
+  Schema.Struct({ decision: Schema.optionalKey(Schema.String), reason: Schema.optionalKey(Schema.String) })
+)
+const decodeSaid = Schema.decodeUnknownResult(Said)
+
+const NO_REASON = "It gave no reason"
+
+/** Text that is no object is for people; an object that cannot be read, or decides what we do not know, is a failure. */
+export const readAnswer = (output: string): HookAnswer => {
+  if (!output.trim().startsWith("{")) return { _tag: "Passed" }
+  const said = decodeSaid(output)
+  if (Result.isFailure(said)) return { _tag: "Failed", problem: "its output is not the JSON of a decision" }
+  const { decision, reason = NO_REASON } = said.success
+  switch (decision) {
+    case undefined:
+    case "allow":
+    case "approve":
+      return { _tag: "Passed" }
+    case "deny":
+    case "block":
+      return { _tag: "Denied", reason }
+    default:
+      return { _tag: "Failed", problem: `it decided "${decision}"; a decision is "allow" or "deny"` }
+  }
+}
+
+/** Exit code 2 denies, with what was written to stderr as the reason; any other but 0 is a failure. */
+export const readExit = (code: number, stdout: string, stderr: string): HookAnswer => {
+  if (code === 0) return readAnswer(stdout)
+  const words = stderr.trim()
+  if (code === 2) {
+    const said = readAnswer(stdout)
+    return said._tag === "Denied" ? said : { _tag: "Denied", reason: words === "" ? NO_REASON : words }
+  }
+  return { _tag: "Failed", problem: `it ended with exit code ${code}${words === "" ? "" : `: ${words}`}` }
+}

@@ -1,0 +1,93 @@
+/** Reads the sections about how the agent behaves: sandbox, tools, modes, trust. */
+import * as Schema from "effect/Schema"
+import { ExecutionMode } from "../../domain/permission/ExecutionMode.ts"
+import { SandboxProfile } from "../../domain/sandbox/Profile.ts"
+import { type Complain, configKey, type Section } from "./ConfigKey.ts"
+
+const oneOf = (values: ReadonlyArray<string>) => `one of ${values.map((value) => `"${value}"`).join(", ")}`
+
+// What a person wrote to protect the machine must not stop protecting it because of a spelling mistake.
+const profileKey = configKey(
+  SandboxProfile,
+  oneOf(SandboxProfile.literals),
+  'the profile is "strict" until this is corrected'
+)
+const processLimitKey = configKey(
+  Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100_000 })),
+  "a whole number of processes",
+  "it is 512"
+)
+const secondsKey = configKey(Schema.Finite.check(Schema.isGreaterThan(0)), "a number of seconds", "it is 120")
+const harnessKey = configKey(Schema.NonEmptyString, 'the id of a harness, such as "super-pi-code"')
+
+/** Modes under the names of other agents. */
+const modeNames = {
+  default: "ask",
+  acceptEdits: "accept-edits",
+  bypassPermissions: "always-approve"
+} as const
+
+const ModeName = Schema.Union([ExecutionMode, Schema.Literals(["default", "acceptEdits", "bypassPermissions"])])
+
+/** The mode of a name; ours or that of other agents. */
+export const modeOf = (name: typeof ModeName.Type): ExecutionMode =>
+  name === "default" || name === "acceptEdits" || name === "bypassPermissions" ? modeNames[name] : name
+
+const modeKey = configKey(ModeName, oneOf(ExecutionMode.literals), 'it is "ask"')
+const rememberKey = configKey(Schema.Boolean, "true or false without quotes", "answers are not remembered")
+const gitignoreKey = configKey(Schema.Boolean, "true or false without quotes", "it is true")
+const outputKey = configKey(Schema.Int.check(Schema.isGreaterThan(0)), "a whole number of bytes", "it is 20000")
+const domainsKey = configKey(
+  Schema.Array(Schema.NonEmptyString),
+  'a list of domains, such as ["example.org"]',
+  "nothing can be fetched until this is corrected"
+)
+const localKey = configKey(Schema.Boolean, "true or false without quotes", "it is false")
+const trustKey = configKey(Schema.Boolean, "true or false without quotes", "it is true")
+
+/** What of these sections the file says. */
+export interface AgentSettings {
+  readonly sandboxProfile: SandboxProfile | undefined
+  readonly processLimit: number | undefined
+  /** Seconds. */
+  readonly commandTimeout: number | undefined
+  readonly harness: string | undefined
+  readonly mode: ExecutionMode | undefined
+  readonly rememberApprovals: boolean | undefined
+  readonly respectGitignore: boolean | undefined
+  readonly mcpOutputLimit: number | undefined
+  readonly allowedDomains: ReadonlyArray<string> | undefined
+  readonly allowLocal: boolean | undefined
+  readonly folderTrust: boolean | undefined
+}
+
+/** The profile that holds for a section `[sandbox]`. */
+export const readProfile = (root: Section): SandboxProfile | undefined => {
+  const section = root.section("sandbox")
+  return section.read("profile", profileKey) ?? (section.has("profile") ? "strict" : undefined)
+}
+
+export const readAgentSections = (root: Section, complain: Complain): AgentSettings => {
+  const bash = root.section("toolset").section("bash")
+  const fetch = root.section("toolset").section("web_fetch")
+  const ui = root.section("ui")
+  const mode = ui.read("permission_mode", modeKey)
+  const domains = fetch.read("allowed_domains", domainsKey)
+  for (const { meant, path } of root.section("sandbox").unknown(["profile"])) {
+    complain(path, `is not read; ${meant === undefined ? "the key is profile" : `did you mean ${meant}?`}`)
+  }
+  return {
+    sandboxProfile: readProfile(root),
+    processLimit: bash.read("process_limit", processLimitKey),
+    commandTimeout: bash.read("timeout_secs", secondsKey),
+    harness: root.section("agent").read("harness", harnessKey),
+    mode: mode === undefined ? undefined : modeOf(mode),
+    rememberApprovals:
+      ui.read("remember_tool_approvals", rememberKey) ?? (ui.has("remember_tool_approvals") ? false : undefined),
+    respectGitignore: root.section("tools").read("respect_gitignore", gitignoreKey),
+    mcpOutputLimit: root.section("mcp").read("max_output_bytes", outputKey),
+    allowedDomains: domains ?? (fetch.has("allowed_domains") ? [] : undefined),
+    allowLocal: fetch.read("allow_local", localKey),
+    folderTrust: root.section("folder_trust").read("enabled", trustKey)
+  }
+}

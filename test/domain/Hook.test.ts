@@ -1,0 +1,123 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import {
+  type HookAnswer,
+  type HookEvent,
+  hookInput,
+  type HookOccasion,
+  type HookSettings,
+  hooksFor,
+  readAnswer,
+  readExit
+} from "../../src/domain/Hook.ts"
+
+const hook = (event: HookEvent, matcher?: string): HookSettings => ({
+  event,
+  ...(matcher === undefined ? {} : { matcher }),
+  action: { _tag: "Command", command: "true" },
+  advisory: false,
+  environment: {},
+  source: "config.toml"
+})
+
+const use = (tool: string): HookOccasion => ({ event: "PreToolUse", tool, callId: "c", input: {} })
+
+const place = {
+  sessionId: "s",
+  cwd: "/w",
+  workspaceRoot: "/w",
+  timestamp: "2026-01-01T00:00:00Z",
+  permissionMode: "ask"
+}
+
+describe("hooksFor", () => {
+  const cases: ReadonlyArray<readonly [matcher: string | undefined, tool: string, hears: boolean]> = [
+    [undefined, "bash", true],
+    ["", "bash", true],
+    ["*", "mcp__a__b", true],
+    ["bash", "bash", true],
+    ["Bash", "bash", true],
+    ["Bash|Edit", "edit", true],
+    ["Edit", "apply_patch", true],
+    ["edit", "apply_patch", false],
+    ["mcp__.*", "mcp__a__b", true],
+    ["mcp__a", "mcp__a__b", false],
+    ["ba", "bash", false],
+    ["bash_output", "bash_output", true],
+    ["Bash", "bash_output", false],
+    ["(", "bash", false],
+    ["(", "(", true]
+  ]
+  for (const [matcher, tool, hears] of cases) {
+    it(`${matcher ?? "no matcher"} ${hears ? "hears" : "does not hear"} of ${tool}`, () => {
+      const one = hook("PreToolUse", matcher)
+      assert.deepStrictEqual(hooksFor([one], use(tool)), hears ? [one] : [])
+    })
+  }
+
+  it("asks only those of the event, in their order", () => {
+    const [first, second, third] = [hook("PreToolUse"), hook("PostToolUse"), hook("PreToolUse", "bash")]
+    assert.deepStrictEqual(hooksFor([first, second, third], use("bash")), [first, third])
+    assert.deepStrictEqual(hooksFor([first, hook("Stop", "bash")], { event: "Stop", text: "" }).length, 1)
+  })
+})
+
+describe("hookInput", () => {
+  it("names the event in snake case and the call in full", () => {
+    assert.deepStrictEqual(JSON.parse(hookInput(use("bash"), place)), {
+      hookEventName: "pre_tool_use",
+      ...place,
+      toolName: "bash",
+      toolUseId: "c",
+      toolInput: {}
+    })
+  })
+
+  it("cuts an input that is too long and says so", () => {
+    const input = { content: "x".repeat(100_000) }
+    const told = JSON.parse(hookInput({ event: "PreToolUse", tool: "write", callId: "c", input }, place))
+    assert.strictEqual(told.toolInputTruncated, true)
+    assert.strictEqual(told.toolInput.length, 64 * 1024)
+  })
+
+  it.effect.prop("is one line of JSON for any input", [Schema.Json, Schema.String], ([input, reason]) =>
+    Effect.sync(() => {
+      const line = hookInput({ event: "PermissionDenied", tool: "bash", callId: "c", input, reason }, place)
+      assert.notInclude(line, "\n")
+      assert.strictEqual(JSON.parse(line).hookEventName, "permission_denied")
+    })
+  )
+})
+
+describe("what a hook says", () => {
+  const passed: HookAnswer = { _tag: "Passed" }
+  const cases: ReadonlyArray<readonly [code: number, stdout: string, stderr: string, answer: HookAnswer]> = [
+    [0, "", "", passed],
+    [0, "all is well\n", "", passed],
+    [0, "{}", "", passed],
+    [0, '{"decision":"allow"}', "", passed],
+    [0, '{"decision":"deny","reason":"not on Fridays"}', "", { _tag: "Denied", reason: "not on Fridays" }],
+    [0, ' {"decision":"block"}', "", { _tag: "Denied", reason: "It gave no reason" }],
+    [2, "", "secrets\n", { _tag: "Denied", reason: "secrets" }],
+    [2, '{"decision":"allow"}', "", { _tag: "Denied", reason: "It gave no reason" }],
+    [2, '{"decision":"deny","reason":"why"}', "noise", { _tag: "Denied", reason: "why" }]
+  ]
+  for (const [code, stdout, stderr, answer] of cases) {
+    it(`exit code ${code}, ${JSON.stringify(stdout)}: ${answer._tag}`, () => {
+      assert.deepStrictEqual(readExit(code, stdout, stderr), answer)
+    })
+  }
+
+  for (const output of ["{", '{"decision":"maybe"}', '{"decision":1}', '{"decision":"deny"']) {
+    it(`${output} is a failure, since nobody knows what it means`, () => {
+      assert.strictEqual(readAnswer(output)._tag, "Failed")
+    })
+  }
+
+  it.effect.prop("passes only with exit code 0", [Schema.Int, Schema.String, Schema.String], ([code, out, err]) =>
+    Effect.sync(() => {
+      if (code !== 0) assert.notStrictEqual(readExit(code, out, err)._tag, "Passed")
+    })
+  )
+})

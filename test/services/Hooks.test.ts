@@ -1,0 +1,162 @@
+import * as NodeChildProcessSpawner from "@effect/platform-node/NodeChildProcessSpawner"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import { assert, describe, it } from "@effect/vitest"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as HttpServer from "effect/http/HttpServer"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import { createServer } from "node:http"
+import type { HookOccasion, HookSettings } from "../../src/domain/Hook.ts"
+import { SessionId } from "../../src/domain/Ids.ts"
+import { Hooks, type HookSession } from "../../src/services/Hooks.ts"
+import { Projects } from "../../src/services/Projects.ts"
+import { Settings, type SettingsValue } from "../../src/services/Settings.ts"
+import { gone } from "../support/Processes.ts"
+import { platform } from "../support/toolbox.ts"
+
+const hook = (command: string, fields: Partial<HookSettings> = {}): HookSettings => ({
+  event: "PreToolUse",
+  action: { _tag: "Command", command },
+  advisory: false,
+  environment: {},
+  source: "/home/config.toml",
+  ...fields
+})
+
+const hooks = (settings: Partial<SettingsValue>) =>
+  Hooks.layer({ ...process.env, MY_KEY: "a-very-secret-key" }).pipe(
+    Layer.provide([Settings.layerValues(settings), Projects.layerNone]),
+    Layer.provide(NodeChildProcessSpawner.layer),
+    Layer.provideMerge(platform)
+  )
+
+const makeSession = Effect.gen(function* () {
+  const fs = yield* FileSystem.FileSystem
+  const cwd = yield* Effect.flatMap(fs.makeTempDirectoryScoped(), fs.realPath)
+  return { sessionId: SessionId.make("s-1"), cwd, mode: "ask" } satisfies HookSession
+})
+
+const occasion: HookOccasion = { event: "PreToolUse", tool: "bash", callId: "c-1", input: { command: "ls" } }
+
+const verdict = (...all: ReadonlyArray<HookSettings>) =>
+  Effect.gen(function* () {
+    const session = yield* makeSession
+    return yield* Effect.flatMap(Hooks, (service) => service.run(session, occasion))
+  }).pipe(Effect.provide(hooks({ hooks: all })))
+
+describe("Hooks", () => {
+  it.live("gives a hook the occasion, the folder and its own environment, and none of our secrets", () =>
+    Effect.gen(function* () {
+      const session = yield* makeSession
+      const fs = yield* FileSystem.FileSystem
+      const service = yield* Hooks
+      const { denied } = yield* service.run(session, occasion)
+      assert.isUndefined(denied)
+      const told = JSON.parse(yield* fs.readFileString(`${session.cwd}/told`))
+      assert.include(told, { hookEventName: "pre_tool_use", sessionId: "s-1", toolName: "bash", permissionMode: "ask" })
+      assert.deepStrictEqual(told.toolInput, { command: "ls" })
+      assert.strictEqual(
+        yield* fs.readFileString(`${session.cwd}/environment`),
+        `${session.cwd} set ${session.cwd} unset\n`
+      )
+    }).pipe(
+      Effect.provide(
+        hooks({
+          hooks: [
+            hook('cat > told; echo "$PWD $EXTRA $SUPERCHARGE_PROJECT_DIR ${MY_KEY-unset}" > environment', {
+              environment: { EXTRA: "set" }
+            })
+          ],
+          gatewayToken: Redacted.make("a-very-secret-key")
+        })
+      )
+    )
+  )
+
+  it.live("asks all of them, and one denial is enough", () =>
+    Effect.gen(function* () {
+      const { denied, problems } = yield* verdict(
+        hook("exit 0"),
+        hook(`echo '{"decision":"deny","reason":"first"}'`),
+        hook("echo second >&2; exit 2")
+      )
+      assert.strictEqual(
+        denied,
+        "Denied by a PreToolUse hook of /home/config.toml: first\nDenied by a PreToolUse hook of /home/config.toml: second"
+      )
+      assert.deepStrictEqual(problems, [])
+    })
+  )
+
+  for (const [what, command] of [
+    ["crashes", "exit 1"],
+    ["is killed", "kill -9 $$"],
+    ["is not there", "/nonexistent/hook"],
+    ["says what cannot be read", "echo '{\"decision\":'"]
+  ] as const) {
+    it.live(`one that ${what} denies, unless it is advisory`, () =>
+      Effect.gen(function* () {
+        const strict = yield* verdict(hook(command))
+        assert.match(strict.denied ?? "", /^A PreToolUse hook of \/home\/config\.toml failed: .*mark it advisory/s)
+        const lax = yield* verdict(hook(command, { advisory: true }))
+        assert.isUndefined(lax.denied)
+        assert.strictEqual(lax.problems.length, 1)
+      })
+    )
+  }
+
+  it.live("one that takes too long is ended with all that it started, and denies", () =>
+    Effect.gen(function* () {
+      const session = yield* makeSession
+      const fs = yield* FileSystem.FileSystem
+      const { denied } = yield* Effect.flatMap(Hooks, (service) => service.run(session, occasion))
+      assert.include(denied ?? "", "did not end within 300ms")
+      const pid = Number(yield* fs.readFileString(`${session.cwd}/pid`))
+      yield* gone(pid)
+    }).pipe(
+      Effect.provide(hooks({ hooks: [hook("sleep 100 & echo $! > pid; wait", { timeout: Duration.millis(300) })] }))
+    )
+  )
+
+  it.live("one that reads nothing and writes much is no trouble", () =>
+    Effect.gen(function* () {
+      const { denied } = yield* verdict(hook("head -c 3000000 /dev/zero | tr '\\0' x"), hook("exec <&-; exit 0"))
+      assert.isUndefined(denied)
+    })
+  )
+
+  it.live("what is over cannot be denied: a failure is only told", () =>
+    Effect.gen(function* () {
+      const session = yield* makeSession
+      const service = yield* Hooks
+      const { denied, problems } = yield* service.run(session, { event: "SessionEnd" })
+      assert.isUndefined(denied)
+      assert.deepStrictEqual(problems, ["A SessionEnd hook of /home/config.toml failed: it ended with exit code 3: oh"])
+    }).pipe(Effect.provide(hooks({ hooks: [hook("echo oh >&2; exit 3", { event: "SessionEnd" })] })))
+  )
+
+  it.live("an address gets the occasion and answers like a command", () =>
+    Effect.gen(function* () {
+      const bodies: Array<string> = []
+      const app = Effect.gen(function* () {
+        const request = yield* HttpServerRequest.HttpServerRequest
+        bodies.push(yield* request.text)
+        return request.url === "/no"
+          ? HttpServerResponse.text('{"decision":"deny","reason":"by mail"}')
+          : HttpServerResponse.text("gone", { status: request.url === "/broken" ? 500 : 200 })
+      })
+      yield* HttpServer.serveEffect(app)
+      const server = yield* HttpServer.HttpServer
+      const base = HttpServer.formatAddress(server.address)
+      const at = (path: string) => hook("", { action: { _tag: "Http", url: `${base}${path}` } })
+      assert.isUndefined((yield* verdict(at("/yes"))).denied)
+      assert.include((yield* verdict(at("/no"))).denied ?? "", "by mail")
+      assert.include((yield* verdict(at("/broken"))).denied ?? "", "status 500")
+      assert.strictEqual(JSON.parse(bodies[0] ?? "").hookEventName, "pre_tool_use")
+    }).pipe(Effect.scoped, Effect.provide(NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" })))
+  )
+})
