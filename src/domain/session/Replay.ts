@@ -32,10 +32,12 @@ const cutText = (text: string): string =>
     ? text
     : `${text.slice(0, MAX_OUTPUT).toWellFormed()}\n[${text.length - MAX_OUTPUT} more characters are not shown]`
 
-const cutContent = (item: ToolContent): ToolContent =>
-  item.type === "content" && item.content.type === "text"
+const cutContent = (item: ToolContent): ToolContent => {
+  if (item.type === "output") return { ...item, text: cutText(item.text) }
+  return item.type === "content" && item.content.type === "text"
     ? { ...item, content: { ...item.content, text: cutText(item.content.text) } }
     : item
+}
 
 const cutJson = (value: Schema.Json): Schema.Json => {
   if (typeof value === "string") return cutText(value)
@@ -83,6 +85,8 @@ export const step = (
     case "ContextAppended":
     case "ContextTruncated":
     case "Configured":
+    case "ChangesUndone":
+    case "FileChanged":
     case "Granted":
     case "Reopened":
     case "TurnStarted":

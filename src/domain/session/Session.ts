@@ -2,6 +2,7 @@
 import * as Schema from "effect/Schema"
 import { StoredEvent } from "../Event.ts"
 import { ExecutionMode } from "../permission/ExecutionMode.ts"
+import { FileChange } from "./Changes.ts"
 import { HarnessId } from "../Harness.ts"
 import { SessionId } from "../Ids.ts"
 import { Grant } from "../permission/Permission.ts"
@@ -38,6 +39,10 @@ export const Granted = Schema.TaggedStruct("Granted", { grant: Grant })
  * told somebody of and did not live to store.
  */
 export const Reopened = Schema.TaggedStruct("Reopened", {})
+/** A file that the turn changed which began last. */
+export const FileChanged = Schema.TaggedStruct("FileChanged", { change: FileChange })
+/** The first `count` changes of a turn, which are all that were known, were taken back. */
+export const ChangesUndone = Schema.TaggedStruct("ChangesUndone", { turn: Schema.Natural, count: Schema.Natural })
 export const TurnStarted = Schema.TaggedStruct("TurnStarted", {})
 export const TurnEnded = Schema.TaggedStruct("TurnEnded", { outcome: Outcome })
 
@@ -49,6 +54,8 @@ export const Entry = Schema.Union([
   Configured,
   Granted,
   Reopened,
+  FileChanged,
+  ChangesUndone,
   TurnStarted,
   TurnEnded
 ])

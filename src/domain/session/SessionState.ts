@@ -4,6 +4,7 @@
  */
 import type * as Schema from "effect/Schema"
 import type { Content } from "../Content.ts"
+import { type TurnChanges, withChange, withoutChanges } from "./Changes.ts"
 import { assistantMessage, roleOf, userMessage } from "./ContextMessage.ts"
 import type { PlanEntry } from "../Event.ts"
 import type { ToolCallId } from "../Ids.ts"
@@ -41,6 +42,10 @@ export interface SessionState {
   /** One per subject: a later answer replaces the earlier one. */
   readonly grants: ReadonlyArray<Grant>
   readonly turnOpen: boolean
+  /** How many turns began. */
+  readonly turns: number
+  /** What turns changed in files and was not taken back, the last turn last. */
+  readonly changes: ReadonlyArray<TurnChanges>
   /** User messages that were logged and are not in the context yet. */
   readonly unreadPrompts: ReadonlyArray<ReadonlyArray<Content>>
   /** Text of the running turn that was told and is not in the context yet. */
@@ -56,6 +61,8 @@ export const empty: SessionState = {
   settings: {},
   grants: [],
   turnOpen: false,
+  turns: 0,
+  changes: [],
   unreadPrompts: [],
   uncommitted: ""
 }
@@ -109,10 +116,14 @@ const advance = (state: SessionState, entry: Entry): SessionState => {
     }
     case "Granted":
       return withGrant(state, entry.grant)
+    case "FileChanged":
+      return { ...state, changes: withChange(state.changes, state.turns, entry.change) }
+    case "ChangesUndone":
+      return { ...state, changes: withoutChanges(state.changes, entry.turn, entry.count) }
     case "Reopened":
       return state
     case "TurnStarted":
-      return { ...state, turnOpen: true, uncommitted: "" }
+      return { ...state, turnOpen: true, turns: state.turns + 1, uncommitted: "" }
     case "TurnEnded":
       // A turn that ended has decided what the model keeps; text it left out, such as a shown error, stays out.
       return { ...state, turnOpen: false, uncommitted: "", unreadPrompts: [] }

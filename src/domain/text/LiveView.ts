@@ -22,14 +22,36 @@ export interface LiveView {
   /** Characters that came, and that were shown. */
   readonly received: number
   readonly sent: number
+  /** The end of what came since the last time, and how many characters came before it. */
+  readonly fresh: string
+  readonly skipped: number
+  /** Whether what was told last ended in the middle of a line. */
+  readonly midLine: boolean
 }
 
-export const emptyView: LiveView = { settled: "", open: "", received: 0, sent: 0 }
+export const emptyView: LiveView = {
+  settled: "",
+  open: "",
+  received: 0,
+  sent: 0,
+  fresh: "",
+  skipped: 0,
+  midLine: false
+}
 
 /** `text` is free of control sequences; its carriage returns count. */
 export const receive = (view: LiveView, text: string): LiveView => {
   const [settled, open] = settle(view.open, text)
-  return { ...view, settled: (view.settled + settled).slice(-VIEW_LIMIT), open, received: view.received + text.length }
+  const fresh = view.fresh + text
+  const kept = fresh.slice(-VIEW_LIMIT)
+  return {
+    ...view,
+    settled: (view.settled + settled).slice(-VIEW_LIMIT),
+    open,
+    received: view.received + text.length,
+    fresh: kept,
+    skipped: view.skipped + fresh.length - kept.length
+  }
 }
 
 /** The text to show now, and the view that has paid for it. */
@@ -41,4 +63,16 @@ export const take = (view: LiveView): readonly [text: string, view: LiveView] =>
   const start = tail.length < whole.length ? tail.indexOf("\n") + 1 : 0
   const text = tail.slice(start === tail.length ? 0 : start).toWellFormed()
   return [text, { ...view, sent: view.sent + text.length }]
+}
+
+/** What is new since the last time, for whoever keeps what came before: all of it, or its end behind a note. */
+export const takeFresh = (view: LiveView): readonly [fresh: string, view: LiveView] => {
+  const { fresh, midLine, skipped } = view
+  if (fresh === "") return ["", view]
+  const next = { ...view, fresh: "", skipped: 0, midLine: !fresh.endsWith("\n") }
+  if (skipped === 0) return [fresh.toWellFormed(), next]
+  const start = fresh.indexOf("\n") + 1
+  const whole = fresh.slice(start === fresh.length ? 0 : start)
+  const left = skipped + fresh.length - whole.length
+  return [`${midLine ? "\n" : ""}[… ${left} characters are not shown …]\n${whole}`.toWellFormed(), next]
 }

@@ -1,10 +1,9 @@
-/** Text files on the disk: read whole, replaced whole. Messages are for the person or the model that named the file. */
+/** Text files on the disk, read whole. Messages are for the person or the model that named the file. */
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
-import type * as Path from "effect/Path"
 import type { PlatformError } from "effect/PlatformError"
-import * as Random from "effect/Random"
 import { decode, encode, type Encoding } from "../../domain/text/Encoding.ts"
 import { fingerprint } from "../../domain/text/Fingerprint.ts"
 import { fileKind } from "../../domain/text/FileKind.ts"
@@ -14,6 +13,9 @@ import { readUnsized } from "./UnsizedFile.ts"
 
 /** In bytes: larger files are read by pages only. */
 const SIZE_LIMIT = 50 * 1024 * 1024
+
+/** Files that the system makes up may hold their reader until something happens. */
+const PATIENCE = Duration.seconds(5)
 
 /** The stamp of a file that is not there. */
 export const ABSENT = "absent"
@@ -43,17 +45,27 @@ export const failure = (path: string, error: PlatformError): FileFailed => {
   return new FileFailed({ reason, path, message: `${path} ${causes[reason] ?? `could not be used: ${text}`}` })
 }
 
-const binary = (path: string, bytes: Uint8Array): FileFailed => {
+/** In bytes, as people read it. */
+export const sizeOf = (bytes: number): string =>
+  bytes < 10_000
+    ? `${bytes} bytes`
+    : bytes < 10_000_000
+      ? `${Math.round(bytes / 1000)} kB`
+      : `${Math.round(bytes / 1e6)} MB`
+
+/** Why a file that begins with these bytes is no text, and what can be done. `length` is that of the file. */
+export const binary = (path: string, bytes: Uint8Array, length = bytes.length): FileFailed => {
   const kind = fileKind(bytes)
+  const size = sizeOf(length)
   return new FileFailed({
     reason: "binary",
     path,
     message:
       kind !== undefined
-        ? `${path} is ${kind}, not a text file`
+        ? `${path} is ${kind} (${size}), not a text file`
         : bytes.includes(0)
-          ? `${path} is a binary file, not text`
-          : `${path} is text in an encoding other than UTF-8 and UTF-16, or damaged. It is left untouched; convert it to UTF-8 first (iconv)`
+          ? `${path} is a binary file (${size}), not text`
+          : `${path} is text in an encoding other than UTF-8, UTF-16 and Windows-1252, or damaged. It is left untouched; convert it to UTF-8 first (iconv)`
   })
 }
 
@@ -64,17 +76,24 @@ const tooLarge = (path: string, size: string): FileFailed =>
     message: `${path} has ${size} than the ${SIZE_LIMIT} that can be handled whole`
   })
 
+const stuck = (path: string) =>
+  Effect.fail(
+    new FileFailed({
+      reason: "io",
+      path,
+      message: `${path} gave nothing for ${Duration.toSeconds(PATIENCE)} s: it seems to be no file with a content of its own`
+    })
+  )
+
 export interface DiskFiles {
   readonly read: (path: string) => Effect.Effect<DiskText, FileFailed>
   /** The stamp of what is there now, or `ABSENT`. */
   readonly stamp: (path: string) => Effect.Effect<string, FileFailed>
-  /** `path` is a real path. Replaces the file in one step where the folder allows it; makes parent folders. */
-  readonly write: (path: string, bytes: Uint8Array) => Effect.Effect<void, FileFailed>
   /** The encoding of what is there now; UTF-8 for a new file. */
   readonly encodingOf: (path: string) => Effect.Effect<Encoding, FileFailed>
 }
 
-export const makeDiskFiles = (fs: FileSystem.FileSystem, paths: Path.Path): DiskFiles => {
+export const makeDiskFiles = (fs: FileSystem.FileSystem): DiskFiles => {
   const readBytes = Effect.fnUntraced(function* (path: string) {
     const info = yield* Effect.mapError(fs.stat(path), (error) => failure(path, error))
     if (info.type === "Directory") {
@@ -87,7 +106,7 @@ export const makeDiskFiles = (fs: FileSystem.FileSystem, paths: Path.Path): Disk
     const bytes = yield* Effect.mapError(
       info.size > 0 ? Effect.asSome(fs.readFile(path)) : readUnsized(fs, path, SIZE_LIMIT),
       (error) => failure(path, error)
-    )
+    ).pipe(Effect.timeoutOrElse({ duration: PATIENCE, orElse: () => stuck(path) }))
     return Option.isSome(bytes) ? bytes.value : yield* tooLarge(path, "more bytes")
   })
 
@@ -96,55 +115,6 @@ export const makeDiskFiles = (fs: FileSystem.FileSystem, paths: Path.Path): Disk
     const decoded = decode(bytes)
     if (Option.isNone(decoded)) return yield* binary(path, bytes)
     return { ...decoded.value, stamp: fingerprint(bytes) }
-  })
-
-  const present = Effect.fnUntraced(function* (path: string) {
-    const info = yield* Effect.option(fs.stat(path))
-    if (Option.isSome(info)) {
-      yield* Effect.mapError(fs.access(path, { writable: true }), (error) => failure(path, error))
-    }
-    return info
-  })
-
-  /** A new file beside the old one takes its place, with its mode and, where that is allowed, its owner. */
-  const replace = Effect.fnUntraced(function* (
-    path: string,
-    bytes: Uint8Array,
-    old: Option.Option<FileSystem.File.Info>
-  ) {
-    const suffix = (yield* Random.nextIntBetween(0, 2 ** 48)).toString(36)
-    const temporary = paths.join(paths.dirname(path), `.${paths.basename(path).slice(0, 200)}.${suffix}.tmp`)
-    yield* Effect.onError(
-      Effect.gen(function* () {
-        yield* fs.writeFile(temporary, bytes, { flag: "wx" })
-        if (Option.isSome(old)) {
-          const { mode, uid, gid } = old.value
-          yield* Effect.ignore(
-            fs.chown(
-              temporary,
-              Option.getOrElse(uid, () => -1),
-              Option.getOrElse(gid, () => -1)
-            )
-          )
-          yield* fs.chmod(temporary, mode & 0o7777)
-        }
-        yield* fs.rename(temporary, path)
-      }),
-      () => Effect.ignore(fs.remove(temporary, { force: true }))
-    )
-  })
-
-  const write = Effect.fnUntraced(function* (path: string, bytes: Uint8Array) {
-    const old = yield* present(path)
-    yield* fs.makeDirectory(paths.dirname(path), { recursive: true }).pipe(
-      Effect.andThen(replace(path, bytes, old)),
-      // A file that is a mount of its own, or whose folder takes no new files, can only be written in place.
-      Effect.catchIf(
-        ({ reason }) => Option.isSome(old) && (reason._tag === "Busy" || reason._tag === "PermissionDenied"),
-        () => fs.writeFile(path, bytes)
-      ),
-      Effect.mapError((error) => failure(path, error))
-    )
   })
 
   const unlessAbsent = <A>(effect: Effect.Effect<A, FileFailed>, absent: A): Effect.Effect<A, FileFailed> =>
@@ -156,7 +126,6 @@ export const makeDiskFiles = (fs: FileSystem.FileSystem, paths: Path.Path): Disk
 
   return {
     read,
-    write,
     stamp: (path) => unlessAbsent(Effect.map(readBytes(path), fingerprint), ABSENT),
     encodingOf: (path) =>
       unlessAbsent(

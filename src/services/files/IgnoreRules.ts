@@ -1,8 +1,12 @@
-/** `.gitignore` and `.ignore` files of a folder and all its parents; the nearest file that says something decides. */
-import ignore from "ignore"
+/**
+ * What files named `.gitignore`, `.ignore` and `.rgignore`, and the `info/exclude` of a repository, leave out. Of each
+ * kind the nearest file that says something counts; a kind further to the right of `.gitignore` counts before it. Above
+ * the folder of a repository its `.gitignore` files end, as they do for git.
+ */
 import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
 import type * as Path from "effect/Path"
+import { type GitIgnore, parseGitIgnore } from "../../domain/files/GitIgnore.ts"
 
 export interface IgnoreRules {
   /** `path` is absolute; its parents are taken as searched. */
@@ -11,6 +15,17 @@ export interface IgnoreRules {
 
 /** In bytes: a longer file holds no rules that anybody wrote. */
 const SIZE_LIMIT = 1024 * 1024
+
+/** From the one that counts first. */
+const kinds = [".rgignore", ".ignore", ".gitignore", ".git/info/exclude"] as const
+type Kind = (typeof kinds)[number]
+
+interface Folder {
+  readonly rules: ReadonlyMap<Kind, GitIgnore>
+  readonly isRepository: boolean
+}
+
+const isOfGit = (kind: Kind): boolean => kind === ".gitignore" || kind === ".git/info/exclude"
 
 /** For one search: the rules of a folder are read once. */
 export const makeIgnoreRules = (fs: FileSystem.FileSystem, paths: Path.Path): IgnoreRules => {
@@ -24,30 +39,37 @@ export const makeIgnoreRules = (fs: FileSystem.FileSystem, paths: Path.Path): Ig
   )
 
   const load = Effect.fnUntraced(function* (folder: string) {
-    const texts = yield* Effect.forEach([".gitignore", ".ignore"], (name) => read(paths.join(folder, name)))
-    return texts.every((text) => text === "") ? undefined : ignore().add(texts.join("\n"))
+    const rules = new Map<Kind, GitIgnore>()
+    for (const kind of kinds) {
+      const text = yield* read(paths.join(folder, kind))
+      if (text !== "") rules.set(kind, parseGitIgnore(text.replace(/^\ufeff/, "")))
+    }
+    const isRepository = yield* Effect.orElseSucceed(fs.exists(paths.join(folder, ".git")), () => false)
+    return { rules, isRepository } satisfies Folder
   })
 
-  const loaded = new Map<string, ReturnType<typeof ignore> | undefined>()
-  const rulesOf = Effect.fnUntraced(function* (folder: string) {
-    if (loaded.has(folder)) return loaded.get(folder)
-    const rules = yield* load(folder)
-    loaded.set(folder, rules)
-    return rules
+  const loaded = new Map<string, Folder>()
+  const folderOf = Effect.fnUntraced(function* (folder: string) {
+    const known = loaded.get(folder) ?? (yield* load(folder))
+    loaded.set(folder, known)
+    return known
   })
 
-  const decide = Effect.fnUntraced(function* (
-    path: string,
-    isFolder: boolean,
-    folder: string
-  ): Effect.fn.Return<boolean> {
-    const rules = yield* rulesOf(folder)
-    const verdict = rules?.test(paths.relative(folder, path) + (isFolder ? "/" : ""))
-    if (verdict?.ignored === true) return true
-    if (verdict?.unignored === true) return false
-    const parent = paths.dirname(folder)
-    return parent === folder ? false : yield* decide(path, isFolder, parent)
+  const ignores = Effect.fnUntraced(function* (path: string, isFolder: boolean) {
+    const verdicts = new Map<Kind, boolean>()
+    let isLeft = false
+    for (let folder = paths.dirname(path); ; folder = paths.dirname(folder)) {
+      const { isRepository, rules } = yield* folderOf(folder)
+      for (const [kind, rule] of rules) {
+        if (verdicts.has(kind) || (isLeft && isOfGit(kind))) continue
+        const verdict = rule(paths.relative(folder, path), isFolder)
+        if (verdict !== undefined) verdicts.set(kind, verdict)
+      }
+      isLeft ||= isRepository
+      if (folder === paths.dirname(folder)) break
+    }
+    return kinds.map((kind) => verdicts.get(kind)).find((verdict) => verdict !== undefined) ?? false
   })
 
-  return { ignores: (path, isFolder) => decide(path, isFolder, paths.dirname(path)) }
+  return { ignores }
 }

@@ -1,15 +1,23 @@
-/** Remembers what files held earlier, in bounded memory, to tell an outdated editor buffer from an unsaved one (F83). */
+/**
+ * Remembers what files held, in bounded memory, to tell an editor buffer that is unsaved from one that is outdated (F83)
+ * or of another file.
+ */
 import { encode } from "../../domain/text/Encoding.ts"
 import { fingerprint } from "../../domain/text/Fingerprint.ts"
 
 const FILES = 500
 const VERSIONS = 8
 
+/** In characters: shorter texts are often the same in several files. */
+const TELLING = 64
+
 export interface Versions {
   /** `text` is what the file holds now. */
   readonly add: (path: string, text: string) => void
   /** Whether the file held `text` before what it holds now. */
   readonly isOld: (path: string, text: string) => boolean
+  /** Whether `text` is what another file holds, and this one never held. */
+  readonly isOfOther: (path: string, text: string) => boolean
 }
 
 const nameOf = (text: string): string => fingerprint(encode(text, "utf-8"))
@@ -25,6 +33,12 @@ export const makeVersions = (): Versions => {
       const [oldest] = files.keys()
       if (files.size > FILES && oldest !== undefined) files.delete(oldest)
     },
-    isOld: (path, text) => (files.get(path) ?? []).slice(0, -1).includes(nameOf(text))
+    isOld: (path, text) => (files.get(path) ?? []).slice(0, -1).includes(nameOf(text)),
+    isOfOther: (path, text) => {
+      if (text.length < TELLING) return false
+      const name = nameOf(text)
+      if (files.get(path)?.includes(name) === true) return false
+      return files.values().some((held) => held.at(-1) === name)
+    }
   }
 }

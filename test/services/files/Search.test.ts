@@ -1,10 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
+import * as Path from "effect/Path"
 import { ChildProcessSpawner } from "effect/process/ChildProcessSpawner"
 import * as ChildProcess from "effect/process/ChildProcess"
-import type { GrepQuery, Search } from "../../../src/services/files/Search.ts"
-import { makeSearch } from "../../../src/services/files/SearchLocal.ts"
+import type { GrepQuery, Search } from "../../../src/services/files/search/Search.ts"
+import { makeSearch } from "../../../src/services/files/search/SearchLocal.ts"
+import { makeWalkingSearch } from "../../../src/services/files/search/WalkingSearch.ts"
 import { makeFolder, platform, write } from "../../support/toolbox.ts"
 
 const programs = { PATH: process.env["PATH"] }
@@ -14,7 +16,7 @@ const both = Effect.gen(function* () {
   const { work } = yield* makeFolder
   const fs = yield* FileSystem.FileSystem
   const ripgrep = yield* makeSearch(programs)
-  const walking = yield* makeSearch({ PATH: "/nonexistent" })
+  const walking = makeWalkingSearch(fs, yield* Path.Path)
   for (const folder of ["src/deep", "notes", ".github", ".git", "sub"]) {
     yield* fs.makeDirectory(`${work}/${folder}`, { recursive: true })
   }

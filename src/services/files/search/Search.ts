@@ -48,3 +48,6 @@ export interface Search {
 
 /** Characters of a line that a match shows. */
 export const LINE_WIDTH = 500
+
+export const shorten = (line: string): string =>
+  line.length > LINE_WIDTH ? `${line.slice(0, LINE_WIDTH)} [… the rest of this line is left out]` : line

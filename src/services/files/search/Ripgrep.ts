@@ -8,8 +8,8 @@ import * as ChildProcess from "effect/process/ChildProcess"
 import type { ChildProcessSpawner } from "effect/process/ChildProcessSpawner"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import { fileGlob, nameGlob } from "../../domain/files/FileGlob.ts"
-import { spawn } from "../sandbox/Spawn.ts"
+import { fileGlob, nameGlob } from "../../../domain/files/FileGlob.ts"
+import { spawn } from "../../sandbox/Spawn.ts"
 import {
   type Found,
   type GrepQuery,
@@ -17,22 +17,36 @@ import {
   type Match,
   type Search,
   SearchFailed,
-  type SearchScope
+  type SearchScope,
+  shorten
 } from "./Search.ts"
-import { systemText } from "./SystemText.ts"
+import { systemText } from "../SystemText.ts"
 
 const KILL_AFTER = Duration.millis(500)
+
+/** Matches of one file that wait for its end; of a file with more the first ones are given at once. */
+const OPEN_LIMIT = 500
 
 /** Characters of an error text that are kept. */
 const ERROR_LIMIT = 2_000
 
-/** The settings of the user must not change what an answer looks like, and `.gitignore` counts outside of git too. */
-const scopeArguments = ({ includeIgnored }: SearchScope): ReadonlyArray<string> => [
+/**
+ * Columns that are asked for: a line of so many bytes has at least as many characters as are shown, so that the rest can
+ * be cut off here, in the same way for all lines.
+ */
+const COLUMNS = LINE_WIDTH * 4
+
+/**
+ * The settings of the user must not change what an answer looks like. Outside of a repository `.gitignore` counts, too;
+ * inside of one it ends there.
+ */
+const scopeArguments = ({ includeIgnored }: SearchScope, inRepository: boolean): ReadonlyArray<string> => [
   "--no-config",
   "--no-messages",
   "--color=never",
   "--hidden",
-  "--no-require-git",
+  "--no-ignore-global",
+  ...(inRepository ? [] : ["--no-require-git"]),
   "--glob=!.git",
   "--sort=path",
   ...(includeIgnored ? ["--no-ignore"] : [])
@@ -44,14 +58,14 @@ const nameArguments = ({ glob }: GrepQuery): ReadonlyArray<string> => {
   return name === undefined ? [] : [`--type-add=wanted:${name}`, "--type=wanted"]
 }
 
-const grepArguments = (query: GrepQuery): ReadonlyArray<string> => [
-  ...scopeArguments(query),
+const grepArguments = (query: GrepQuery, inRepository: boolean): ReadonlyArray<string> => [
+  ...scopeArguments(query, inRepository),
   "--null",
   "--no-heading",
   "--with-filename",
   "--line-number",
   "--crlf",
-  `--max-columns=${LINE_WIDTH}`,
+  `--max-columns=${COLUMNS}`,
   "--max-columns-preview",
   ...(query.ignoreCase ? ["--ignore-case"] : []),
   ...nameArguments(query),
@@ -60,11 +74,25 @@ const grepArguments = (query: GrepQuery): ReadonlyArray<string> => [
   query.root
 ]
 
-const parseMatch = (line: string): ReadonlyArray<Match> => {
+const parseMatch = (line: string): Match | undefined => {
   const match = /^([^\0]*)\0(\d+):(.*)$/s.exec(line)
   return match === null
-    ? []
-    : [{ path: match[1] ?? "", line: Number(match[2]), text: (match[3] ?? "").replace(/\r$/, "") }]
+    ? undefined
+    : { path: match[1] ?? "", line: Number(match[2]), text: shorten((match[3] ?? "").replace(/\r+$/, "")) }
+}
+
+/** What is said of a file that turns out to be no text: what was found in it so far does not count. */
+const takesBack = /(?:WARNING: stopped searching binary file after match|: binary file matches) \(found /
+
+/** Matches of one file, until it is known that it is text. */
+const byFile = (
+  open: ReadonlyArray<Match>,
+  line: string
+): readonly [open: ReadonlyArray<Match>, done: ReadonlyArray<Match>] => {
+  const match = parseMatch(line)
+  if (match === undefined) return takesBack.test(line) ? [[], []] : [open, []]
+  const isSame = open[0]?.path === match.path && open.length < OPEN_LIMIT
+  return isSame ? [[...open, match], []] : [[match], open]
 }
 
 /** Parts that end with the separator. `Stream.splitLines` would also split at `\r`, which a line may hold. */
@@ -91,13 +119,14 @@ export const makeRipgrep = (
   spawner: ChildProcessSpawner["Service"],
   paths: Path.Path,
   program: string,
-  environment: Readonly<Record<string, string>>
+  environment: Readonly<Record<string, string>>,
+  isInRepository: (path: string) => Effect.Effect<boolean>
 ): Search => {
   const run = Effect.fnUntraced(
     function* <A>(
       args: ReadonlyArray<string>,
       separator: string,
-      parse: (part: string) => ReadonlyArray<A>,
+      parse: (parts: Stream.Stream<string, PlatformError>) => Stream.Stream<A, PlatformError>,
       limit: number
     ): Effect.fn.Return<Found<A>, SearchFailed | PlatformError, Scope.Scope> {
       const handle = yield* spawn(
@@ -105,9 +134,7 @@ export const makeRipgrep = (
         ChildProcess.make(program, args, { env: environment, stdin: "ignore", forceKillAfter: KILL_AFTER })
       )
       const complaint = yield* Effect.forkScoped(firstPart(Stream.decodeText(handle.stderr)))
-      const items = yield* splitAt(handle.stdout, separator).pipe(
-        Stream.map(parse),
-        Stream.flattenIterable,
+      const items = yield* parse(splitAt(handle.stdout, separator)).pipe(
         // One more than is wanted, to know whether there is more.
         Stream.take(limit + 1),
         Stream.runCollect
@@ -126,21 +153,30 @@ export const makeRipgrep = (
   )
 
   return {
-    grep: (query) => {
+    grep: Effect.fnUntraced(function* (query) {
       const wanted = query.glob === undefined ? () => true : fileGlob(query.glob)
       const isWanted = ({ path }: Match) => {
         const relative = paths.relative(query.root, path)
         return (path === query.root || wanted(relative)) && query.shows(relative)
       }
-      const parse = (line: string) => parseMatch(line).filter(isWanted)
-      return run(grepArguments(query), "\n", parse, query.limit)
-    },
-    files: (scope, matches, limit) =>
-      run(
-        [...scopeArguments(scope), "--files", "--null", "--", scope.root],
+      return yield* run(
+        grepArguments(query, yield* isInRepository(query.root)),
+        "\n",
+        (lines) =>
+          lines.pipe(
+            Stream.mapAccum((): ReadonlyArray<Match> => [], byFile, { onHalt: (open) => open }),
+            Stream.filter(isWanted)
+          ),
+        query.limit
+      )
+    }),
+    files: Effect.fnUntraced(function* (scope, matches, limit) {
+      return yield* run(
+        [...scopeArguments(scope, yield* isInRepository(scope.root)), "--files", "--null", "--", scope.root],
         "\0",
-        (path) => (matches(paths.relative(scope.root, path)) ? [path] : []),
+        (names) => Stream.filter(names, (path) => matches(paths.relative(scope.root, path))),
         limit
       )
+    })
   }
 }

@@ -1,0 +1,182 @@
+/**
+ * Changes files on the disk, several of them as one: each is replaced by a new file beside it in one step, and if one of
+ * them fails, the others become again what they were.
+ *
+ * A replaced file keeps its permissions and, where that is allowed, its owner; rights to run as somebody else (setuid) it
+ * loses, as it does when anybody else writes to it. Of a file with several hard links the other names keep the old text:
+ * they can lie outside of the workspace, where nobody allowed a change.
+ */
+import * as Effect from "effect/Effect"
+import type * as FileSystem from "effect/FileSystem"
+import * as Option from "effect/Option"
+import type * as Path from "effect/Path"
+import type { PlatformError } from "effect/PlatformError"
+import * as Random from "effect/Random"
+import { FileFailed } from "../ClientFS.ts"
+import { failure } from "./DiskFile.ts"
+
+/** `path` is a real path; null: the file goes. `like` is an existing file whose permissions a new file takes. */
+export interface FileState {
+  readonly path: string
+  readonly bytes: Uint8Array | null
+  readonly like?: string
+  readonly executable?: boolean
+}
+
+export interface FileWriter {
+  /** All or nothing. Makes parent folders. */
+  readonly apply: (states: ReadonlyArray<FileState>) => Effect.Effect<void, FileFailed>
+}
+
+interface Step {
+  readonly state: FileState
+  readonly like: Option.Option<FileSystem.File.Info>
+}
+
+interface Permissions {
+  readonly mode: number | undefined
+  readonly owner: Option.Option<readonly [uid: number, gid: number]>
+}
+
+const PERMISSIONS = 0o777
+const NEW_FILE = 0o666
+
+/** Whoever may read may run. */
+const runnable = (mode: number, executable: boolean): number =>
+  executable ? mode | ((mode & 0o444) >> 2) : mode & ~0o111
+
+const permissionsOf = (info: Option.Option<FileSystem.File.Info>): Permissions => ({
+  mode: Option.getOrUndefined(Option.map(info, ({ mode }) => mode & PERMISSIONS)),
+  owner: Option.flatMap(info, ({ gid, uid }) => Option.all([uid, gid]))
+})
+
+export const makeFileWriter = (fs: FileSystem.FileSystem, paths: Path.Path): FileWriter => {
+  const infoOf = (path: string) => Effect.option(fs.stat(path))
+
+  const fill = Effect.fnUntraced(function* (
+    temporary: string,
+    bytes: Uint8Array,
+    { mode, owner }: Permissions,
+    executable: boolean | undefined
+  ) {
+    // Nobody else can read it before it has the permissions of the old one.
+    const file = yield* fs.open(temporary, { flag: "wx", mode: mode === undefined ? NEW_FILE : 0o600 })
+    yield* file.writeAll(bytes)
+    if (Option.isSome(owner)) yield* Effect.ignore(fs.chown(temporary, ...owner.value))
+    const wanted = mode ?? (executable === undefined ? undefined : (yield* file.stat).mode & PERMISSIONS)
+    if (wanted !== undefined) {
+      yield* fs.chmod(temporary, executable === undefined ? wanted : runnable(wanted, executable))
+    }
+    yield* file.sync
+  }, Effect.scoped)
+
+  const put = Effect.fnUntraced(function* (
+    path: string,
+    bytes: Uint8Array,
+    permissions: Permissions,
+    executable?: boolean
+  ) {
+    const suffix = (yield* Random.nextIntBetween(0, 2 ** 48)).toString(36)
+    const temporary = paths.join(paths.dirname(path), `.${paths.basename(path).slice(0, 60)}.${suffix}.tmp`)
+    yield* fill(temporary, bytes, permissions, executable).pipe(
+      Effect.andThen(fs.rename(temporary, path)),
+      Effect.onError(() => Effect.ignore(fs.remove(temporary, { force: true })))
+    )
+  })
+
+  /** For a file that is a mount of its own, or whose folder takes no new files. */
+  const overwrite = Effect.fnUntraced(function* (path: string, bytes: Uint8Array, old: FileSystem.File.Info) {
+    if (Option.exists(old.nlink, (links) => links > 1n)) {
+      return yield* new FileFailed({
+        reason: "denied",
+        path,
+        message: `${path} has other names (hard links) that would change too, since its folder takes no new files. It is left as it was`
+      })
+    }
+    const before = yield* fs.readFile(path)
+    yield* Effect.onError(fs.writeFile(path, bytes), () => Effect.ignore(fs.writeFile(path, before)))
+  })
+
+  const replace = Effect.fnUntraced(function* (state: FileState & { bytes: Uint8Array }, like: Step["like"]) {
+    const { bytes, executable, path } = state
+    const old = yield* infoOf(path)
+    if (Option.isSome(old)) yield* fs.access(path, { writable: true })
+    yield* Effect.catchIf(
+      put(path, bytes, permissionsOf(Option.orElse(old, () => like)), executable),
+      ({ reason }) => Option.isSome(old) && (reason._tag === "Busy" || reason._tag === "PermissionDenied"),
+      (error) => (Option.isSome(old) ? overwrite(path, bytes, old.value) : Effect.fail(error))
+    )
+  })
+
+  /** Those that were not there, the innermost first. */
+  const makeFolders = Effect.fnUntraced(function* (folder: string) {
+    const missing: Array<string> = []
+    for (let at = folder; !(yield* fs.exists(at)); at = paths.dirname(at)) missing.push(at)
+    if (missing.length > 0) yield* fs.makeDirectory(folder, { recursive: true })
+    return missing
+  })
+
+  /** Only while they are empty: others may use them by now. */
+  const removeFolders = (folders: ReadonlyArray<string>) =>
+    Effect.forEach(
+      folders,
+      (folder) =>
+        Effect.flatMap(fs.readDirectory(folder), (names) =>
+          names.length === 0 ? fs.remove(folder, { recursive: true }) : Effect.void
+        ),
+      { discard: true }
+    )
+
+  type WayBack = Effect.Effect<unknown, PlatformError>
+
+  const former = Effect.fnUntraced(function* (path: string) {
+    const info = yield* infoOf(path)
+    const before = Option.isNone(info) ? undefined : yield* fs.readFile(path)
+    const restore: WayBack =
+      before === undefined ? fs.remove(path, { force: true }) : put(path, before, permissionsOf(info))
+    return { restore }
+  })
+
+  /** One step alone leaves nothing to bring back but the folders that it made. */
+  const step = Effect.fnUntraced(
+    function* ({ like, state }: Step, back: Array<WayBack>, isAlone: boolean) {
+      const { bytes, path } = state
+      const { restore } = isAlone ? { restore: Effect.void } : yield* former(path)
+      if (bytes === null) yield* fs.remove(path)
+      else {
+        const made = yield* makeFolders(paths.dirname(path))
+        if (made.length > 0) back.push(removeFolders(made))
+        yield* replace({ ...state, bytes }, like)
+      }
+      back.push(restore)
+    },
+    Effect.uninterruptible,
+    (effect, { state: { path } }) =>
+      Effect.catchTag(effect, "PlatformError", (error) => Effect.fail(failure(path, error)))
+  )
+
+  const undo = (back: ReadonlyArray<WayBack>) =>
+    Effect.forEach(
+      back.toReversed(),
+      (way) => Effect.catch(way, (error) => Effect.logError("A file could not be brought back", error.message)),
+      { discard: true }
+    )
+
+  return {
+    apply: Effect.fnUntraced(function* (states) {
+      // What goes makes room for what comes. Whose permissions count is looked up while it is there.
+      const goingFirst = states.toSorted((one, other) => Number(one.bytes !== null) - Number(other.bytes !== null))
+      const steps = yield* Effect.forEach(goingFirst, (state) =>
+        Effect.map(state.like === undefined ? Effect.succeedNone : infoOf(state.like), (like): Step => ({
+          state,
+          like
+        }))
+      )
+      const back: Array<WayBack> = []
+      yield* Effect.onError(
+        Effect.forEach(steps, (each) => step(each, back, steps.length === 1), { discard: true }),
+        () => undo(back)
+      )
+    })
+  }
+}
