@@ -1,50 +1,123 @@
 /** MCP servers of a session: their tools become tools of the model, their processes end with the scope. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
+import * as Path from "effect/Path"
 import { ChildProcessSpawner } from "effect/process/ChildProcessSpawner"
 import type * as Scope from "effect/Scope"
 import { childEnvironment, type Environment } from "../domain/ChildEnvironment.ts"
+import type { Elicitation, ElicitationAnswer } from "../domain/Elicitation.ts"
 import type { Notice } from "../domain/Event.ts"
-import type { McpSpec } from "../domain/McpSpec.ts"
+import type { SessionId } from "../domain/Ids.ts"
 import { secretsOf } from "./settings/Secrets.ts"
-import { Settings } from "./Settings.ts"
+import { type McpServerSettings, Settings } from "./Settings.ts"
 import type { ToolDefinition } from "./ToolDefinition.ts"
 
-/** What the servers of a session gave. */
+/** Who wants a server: the client of the session, the user's settings, or those of the project. */
+export type McpOrigin = "client" | "settings" | "project"
+
+/** A server to connect. */
+export interface WantedServer extends McpServerSettings {
+  readonly origin: McpOrigin
+}
+
+/** What a server may ask of a person. */
+export interface ElicitationForms {
+  readonly form: boolean
+  readonly url: boolean
+}
+
+/** The session that uses the servers, as far as they may know it. */
+export interface McpContext {
+  readonly sessionId: SessionId
+  /** Where servers are started; absolute. */
+  readonly cwd: string
+  /** The folders of the workspace, absolute, at this moment. */
+  readonly roots: () => ReadonlyArray<string>
+  /** Results that are too long are kept in `mcp` below it. */
+  readonly scratch: string
+  /** What the person should know of the servers. */
+  readonly notify: (notice: Notice) => Effect.Effect<void>
+  /** Which questions of servers a person can be asked. */
+  readonly elicitation: ElicitationForms
+  /** Asks a person what a server wants to know outside of a call. */
+  readonly elicit: (request: Elicitation) => Effect.Effect<ElicitationAnswer>
+}
+
+/** One server at this moment. */
+export interface McpStatus {
+  readonly name: string
+  readonly origin: McpOrigin
+  readonly transport: "stdio" | "http" | "sse"
+  /** `waiting`: it failed, and is tried again by itself. `failed`: it is not. */
+  readonly state: "connecting" | "ready" | "waiting" | "failed"
+  /** Names that the model calls. */
+  readonly tools: ReadonlyArray<string>
+  /** What the server says that it is, such as `github 1.2.0`. */
+  readonly software?: string
+  /** The revision of the protocol that is spoken. */
+  readonly revision?: string
+  /** Why it is not ready, without secrets. */
+  readonly problem?: string
+}
+
+/** The servers of a session. */
 export interface McpConnection {
-  readonly tools: ReadonlyArray<ToolDefinition>
-  /** One for each server that could not be used: never a reason to fail the session (MCP-04). */
-  readonly notices: ReadonlyArray<Notice>
+  /** Of the servers that are ready. Until they all were or failed, it waits, but for each no longer than its time. */
+  readonly tools: Effect.Effect<ReadonlyArray<ToolDefinition>>
+  readonly status: Effect.Effect<ReadonlyArray<McpStatus>>
 }
 
 /** What `McpManager` promises. */
 export interface McpManagerShape {
-  /** Waits for every server, for each at most 30 seconds. The end of the scope does not wait for the servers to end. */
-  readonly connect: (specs: ReadonlyArray<McpSpec>, cwd: string) => Effect.Effect<McpConnection, never, Scope.Scope>
+  /**
+   * Returns at once; servers connect in the background, and again when they are lost. The end of the scope does not wait for
+   * the servers to end.
+   */
+  readonly connect: (
+    servers: ReadonlyArray<WantedServer>,
+    context: McpContext
+  ) => Effect.Effect<McpConnection, never, Scope.Scope>
 }
 
-const nothing: McpConnection = { tools: [], notices: [] }
+/** No servers. */
+export const noServers: McpConnection = { tools: Effect.succeed([]), status: Effect.succeed([]) }
 
-/** Connects the MCP servers that a client names for a session. */
+/** Connects the MCP servers of sessions. */
 export class McpManager extends Context.Service<McpManager, McpManagerShape>()("super-pi/McpManager") {
   /** `environment` is what servers inherit, such as the process's own. All servers have ended when the layer has. */
-  static readonly layer = (environment: Environment): Layer.Layer<McpManager, never, ChildProcessSpawner | Settings> =>
+  static readonly layer = (
+    environment: Environment
+  ): Layer.Layer<McpManager, never, ChildProcessSpawner | FileSystem.FileSystem | Path.Path | Settings> =>
     Layer.effect(
       McpManager,
       Effect.gen(function* () {
         const spawner = yield* ChildProcessSpawner
+        const fileSystem = yield* FileSystem.FileSystem
+        const path = yield* Path.Path
         const settings = yield* Settings
         const scope = yield* Effect.scope
         const inBackground = (effect: Effect.Effect<void>) =>
           Effect.asVoid(Effect.forkIn(effect, scope, { startImmediately: true, uninterruptible: true }))
 
-        const connect = Effect.fn("McpManager.connect")(function* (specs: ReadonlyArray<McpSpec>, cwd: string) {
-          if (specs.length === 0) return nothing
-          const inherited = childEnvironment(environment, secretsOf(yield* settings.current))
+        const connect = Effect.fn("McpManager.connect")(function* (
+          servers: ReadonlyArray<WantedServer>,
+          context: McpContext
+        ) {
+          if (servers.length === 0) return noServers
+          const value = yield* settings.current
           const connector = yield* Effect.promise(() => import("./mcp/McpConnector.ts"))
           return yield* connector
-            .connect({ specs, cwd, environment: inherited, inBackground })
+            .connect({
+              servers,
+              context,
+              outputLimit: value.mcpOutputLimit,
+              environment: childEnvironment(environment, secretsOf(value)),
+              fileSystem,
+              path,
+              inBackground
+            })
             .pipe(Effect.provideService(ChildProcessSpawner, spawner))
         })
 
@@ -54,12 +127,13 @@ export class McpManager extends Context.Service<McpManager, McpManagerShape>()("
 
   /** Connects nothing. */
   static readonly layerNone: Layer.Layer<McpManager> = Layer.succeed(McpManager, {
-    connect: () => Effect.succeed(nothing)
+    connect: () => Effect.succeed(noServers)
   })
 
-  /** Gives these tools to every session that names a server. */
+  /** Gives these tools to every session that has a server. */
   static readonly layerTest = (tools: ReadonlyArray<ToolDefinition>): Layer.Layer<McpManager> =>
     Layer.succeed(McpManager, {
-      connect: (specs) => Effect.succeed(specs.length === 0 ? nothing : { tools, notices: [] })
+      connect: (servers) =>
+        Effect.succeed(servers.length === 0 ? noServers : { ...noServers, tools: Effect.succeed(tools) })
     })
 }

@@ -1,27 +1,28 @@
-/** The conversation with one MCP server: handshake, list of tools, calls. Speaks every revision with a handshake. */
+/** The conversation with one MCP server: what it speaks, its tools as they change, calls. */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Queue from "effect/Queue"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import { version } from "../../domain/Version.ts"
 import * as Lenient from "../../domain/wire/Lenient.ts"
 import * as RequestId from "../../domain/wire/RequestId.ts"
-import { McpFailed, type McpTransport } from "./McpTransport.ts"
+import { agree, clientInfo, decode } from "./Handshake.ts"
+import type { McpPeer, OpenCall } from "./McpPeer.ts"
+import { McpFailed, type McpTransport } from "./transport/McpTransport.ts"
+import { headersOf, metaOf } from "./Modern.ts"
+import * as Patience from "./Patience.ts"
 
-/** Newest first: the first is what we ask for, and a server may choose any of them. */
-const revisions = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] as const
-
-/** Long, because a person may have asked for something that takes long (F103). */
-export const CALL_TIMEOUT = Duration.minutes(10)
 const GOODBYE = Duration.seconds(1)
+/** Between a change of the tools and the question what they are now, and between two such questions. */
+const SETTLE = Duration.millis(200)
+const PAUSE = Duration.seconds(1)
 const MAX_PAGES = 100
 const MAX_TOOLS = 1_000
-
-const Initialized = Schema.Struct({
-  protocolVersion: Schema.String,
-  capabilities: Lenient.drop(Schema.Struct({ tools: Lenient.drop(Schema.Record(Schema.String, Schema.Json)) }))
-})
+/** How often a call may ask for more before it has its result. */
+const MAX_ROUNDS = 10
+/** The server wants a person to open a page first. */
+const PAGE_FIRST = -32042
 
 /** What we use of a tool's description. `inputSchema` is passed on as it came. */
 export const McpTool = Schema.Struct({
@@ -31,7 +32,8 @@ export const McpTool = Schema.Struct({
   inputSchema: Lenient.drop(Schema.Record(Schema.String, Schema.Json)),
   annotations: Lenient.drop(
     Schema.Struct({ title: Lenient.drop(Schema.String), readOnlyHint: Lenient.drop(Schema.Boolean) })
-  )
+  ),
+  execution: Lenient.drop(Schema.Struct({ taskSupport: Lenient.drop(Schema.String) }))
 })
 export type McpTool = typeof McpTool.Type
 
@@ -44,79 +46,207 @@ export const McpResult = Schema.Struct({
 })
 export type McpResult = typeof McpResult.Type
 
-const decodeTool = Schema.decodeUnknownOption(McpTool)
+const InputRequired = Schema.Struct({
+  resultType: Schema.Literal("input_required"),
+  inputRequests: Lenient.drop(
+    Schema.Record(Schema.String, Schema.Struct({ method: Schema.String, params: Lenient.drop(Schema.Json) }))
+  ),
+  requestState: Lenient.drop(Schema.String)
+})
+const PagesFirst = Schema.Struct({
+  elicitations: Schema.NonEmptyArray(
+    Schema.Struct({
+      mode: Schema.Literal("url"),
+      message: Schema.String,
+      url: Schema.String,
+      elicitationId: Schema.String
+    })
+  )
+})
 
-const decode = <A>(schema: Schema.ConstraintCodec<A, unknown>, what: string) => {
-  const parse = Schema.decodeUnknownEffect(schema)
-  return (value: unknown) =>
-    Effect.mapError(parse(value), () => new McpFailed({ message: `sent ${what} that does not follow the protocol` }))
-}
-const decodeInitialized = decode(Initialized, "an answer to the handshake")
+const decodeTool = Schema.decodeUnknownOption(McpTool)
 const decodePage = decode(ToolPage, "a list of tools")
 const decodeResult = decode(McpResult, "a result")
+const decodeInputRequired = Schema.decodeUnknownOption(InputRequired)
+const decodePagesFirst = Schema.decodeUnknownOption(PagesFirst)
 
-export interface McpServer {
-  readonly tools: ReadonlyArray<McpTool>
-  /** Fails after ten minutes, telling the server; so does interruption. */
-  readonly call: (tool: string, input: Readonly<Record<string, Schema.Json>>) => Effect.Effect<McpResult, McpFailed>
+/** Tools that can only be called as tasks are none that a model can use. */
+const isCallable = ({ execution }: McpTool): boolean => execution?.taskSupport !== "required"
+
+export interface CallContext extends Omit<OpenCall, "patience"> {
+  readonly limit: Patience.CallLimit
 }
 
-export const connect = Effect.fnUntraced(function* (
-  transport: McpTransport
-): Effect.fn.Return<McpServer, McpFailed, Scope.Scope> {
+export interface McpServer {
+  readonly kind: McpTransport["kind"]
+  readonly revision: string
+  readonly software: string | undefined
+  readonly tools: ReadonlyArray<McpTool>
+  /** Fails at the limit, telling the server; so does interruption. */
+  readonly call: (
+    tool: McpTool,
+    input: Readonly<Record<string, Schema.Json>>,
+    context: CallContext
+  ) => Effect.Effect<McpResult, McpFailed>
+  /** Fails when the connection is over. */
+  readonly lost: Effect.Effect<never, McpFailed>
+}
+
+export interface ConnectOptions {
+  readonly transport: McpTransport
+  readonly peer: McpPeer
+  /** Holds one entry when the server says that its tools changed. */
+  readonly changes: Queue.Dequeue<void>
+  readonly onTools: (tools: ReadonlyArray<McpTool>) => Effect.Effect<void>
+}
+
+export const connect = Effect.fnUntraced(function* ({
+  changes,
+  onTools,
+  peer,
+  transport
+}: ConnectOptions): Effect.fn.Return<McpServer, McpFailed, Scope.Scope> {
   const scope = yield* Effect.scope
+  const meta = metaOf(clientInfo, peer.capabilities)
   let count = 0
 
-  const request = (method: string, params: Schema.Json) =>
+  const withdraw = (requestId: number) =>
+    transport
+      .notify("notifications/cancelled", { requestId, reason: "The user or a time limit ended the call" })
+      .pipe(Effect.timeoutOption(GOODBYE), Effect.ignore, Effect.forkIn(scope, { startImmediately: true }))
+
+  interface RequestOptions {
+    readonly isModern: boolean
+    readonly tool?: McpTool
+    readonly call?: OpenCall
+  }
+
+  const request = (method: string, params: Schema.JsonObject, { call, isModern, tool }: RequestOptions) =>
     Effect.suspend(() => {
       count += 1
-      const id = RequestId.fromCount(count)
-      const withdraw = transport
-        .notify("notifications/cancelled", { requestId: count, reason: "The user or a time limit ended the call" })
-        .pipe(Effect.timeoutOption(GOODBYE), Effect.ignore, Effect.forkIn(scope, { startImmediately: true }))
-      return Effect.onInterrupt(transport.request(id, method, params), () =>
-        method === "initialize" ? Effect.void : withdraw
-      )
+      const number = count
+      const id = RequestId.fromCount(number)
+      const own = { ...(isModern ? meta : {}), ...(call === undefined ? {} : { progressToken: number }) }
+      const sent = Object.keys(own).length === 0 ? params : { ...params, _meta: own }
+      if (call !== undefined) peer.calls.set(id, call)
+      return transport
+        .request({
+          id,
+          method,
+          params: sent,
+          ...(isModern && transport.kind === "http" ? { headers: headersOf(method, params, tool?.inputSchema) } : {})
+        })
+        .pipe(
+          // Where each request has a stream of its own, the end of that stream says enough.
+          Effect.onInterrupt(() =>
+            method === "initialize" || (isModern && transport.kind === "http") ? Effect.void : withdraw(number)
+          ),
+          Effect.ensuring(Effect.sync(() => peer.calls.delete(id)))
+        )
     })
 
-  const { capabilities, protocolVersion } = yield* Effect.flatMap(
-    request("initialize", {
-      protocolVersion: revisions[0],
-      capabilities: {},
-      clientInfo: { name: "super-pi", title: "Super-Pi", version }
-    }),
-    decodeInitialized
+  const { capabilities, isModern, revision, software } = yield* agree(
+    transport,
+    (method, params, isModern) => request(method, params, { isModern }),
+    peer.capabilities
   )
-  if (!revisions.some((revision) => revision === protocolVersion)) {
-    return yield* new McpFailed({
-      message: `speaks the protocol revision "${protocolVersion}"; the known ones are ${revisions.join(", ")}`
-    })
-  }
-  transport.agree(protocolVersion)
-  yield* transport.notify("notifications/initialized")
 
   const list = Effect.fnUntraced(function* () {
     const tools: Array<McpTool> = []
     let cursor: string | undefined
     for (let page = 0; page < MAX_PAGES && tools.length < MAX_TOOLS; page++) {
-      const result = yield* Effect.flatMap(request("tools/list", cursor === undefined ? {} : { cursor }), decodePage)
-      tools.push(...result.tools.flatMap((tool) => Option.toArray(decodeTool(tool))))
+      const params = cursor === undefined ? {} : { cursor }
+      const result = yield* Effect.flatMap(request("tools/list", params, { isModern }), decodePage)
+      tools.push(...result.tools.flatMap((tool) => Option.toArray(decodeTool(tool))).filter(isCallable))
       cursor = result.nextCursor
       if (cursor === undefined) break
     }
     return tools.slice(0, MAX_TOOLS)
   })
 
-  return {
-    tools: capabilities?.tools === undefined ? [] : yield* list(),
-    call: (tool, input) =>
-      request("tools/call", { name: tool, arguments: input }).pipe(
-        Effect.flatMap(decodeResult),
-        Effect.timeoutOrElse({
-          duration: CALL_TIMEOUT,
-          orElse: () =>
-            Effect.fail(new McpFailed({ message: `did not finish the call within ${Duration.format(CALL_TIMEOUT)}` }))
-        })
+  const relist = Effect.gen(function* () {
+    yield* Queue.take(changes)
+    yield* Effect.sleep(SETTLE)
+    yield* Queue.clear(changes)
+    yield* Effect.flatMap(list(), onTools).pipe(
+      Effect.catch(({ message }) =>
+        Effect.logDebug(`The changed tools could not be listed: it ${message.slice(0, 200)}`)
       )
+    )
+    yield* Effect.sleep(PAUSE)
+  })
+
+  const tools = capabilities?.tools === undefined ? [] : yield* list()
+  if (capabilities?.tools !== undefined) yield* Effect.forkScoped(Effect.forever(relist))
+  if (!isModern) yield* Effect.forkScoped(transport.listen)
+  else if (capabilities?.tools?.listChanged === true) {
+    const listening = request("subscriptions/listen", { notifications: { toolsListChanged: true } }, { isModern })
+    yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.ignore(listening), Effect.sleep(PAUSE))))
+  }
+
+  /** What the server needs before it goes on, in answers that a request of ours got instead of a result. */
+  const inputFor = Effect.fnUntraced(function* (needed: typeof InputRequired.Type, call: OpenCall) {
+    const inputResponses: Record<string, Schema.Json> = {}
+    for (const [key, { method, params }] of Object.entries(needed.inputRequests ?? {})) {
+      inputResponses[key] = yield* Effect.mapError(
+        peer.resolve(method, params, { call, isCertain: true }),
+        ({ message }) => new McpFailed({ message: `needs an answer that it cannot get here. ${message}` })
+      )
+    }
+    return { inputResponses, ...(needed.requestState === undefined ? {} : { requestState: needed.requestState }) }
+  })
+
+  const showPages = Effect.fnUntraced(function* (failure: McpFailed, call: OpenCall) {
+    const pages = failure.code === PAGE_FIRST ? Option.getOrUndefined(decodePagesFirst(failure.data)) : undefined
+    if (pages === undefined) return yield* failure
+    const answers = yield* Effect.forEach(pages.elicitations, (page) =>
+      Effect.option(peer.resolve("elicitation/create", page, { call, isCertain: true }))
+    )
+    const isShown = answers.every((answer) => Option.isSome(answer) && answer.value["action"] === "accept")
+    const where = pages.elicitations.map(({ url }) => url.slice(0, 500)).join(" and ")
+    return yield* new McpFailed({
+      message: isShown
+        ? "wants the user to finish something on a page first, which the user was shown. Call the tool again when the user says that it is done"
+        : `wants the user to open ${where} first. Tell the user, and call the tool again when the user says that it is done`
+    })
+  })
+
+  const converse = Effect.fnUntraced(function* (
+    tool: McpTool,
+    input: Readonly<Record<string, Schema.Json>>,
+    call: OpenCall
+  ) {
+    let more: Schema.JsonObject = {}
+    for (let round = 0; round < MAX_ROUNDS; round++) {
+      const params = { name: tool.name, arguments: input, ...more }
+      const result = yield* Effect.catch(request("tools/call", params, { isModern, tool, call }), (failure) =>
+        showPages(failure, call)
+      )
+      const needed = isModern ? decodeInputRequired(result) : Option.none()
+      if (Option.isNone(needed)) return yield* decodeResult(result)
+      more = yield* inputFor(needed.value, call)
+    }
+    return yield* new McpFailed({ message: `asked for more input ${MAX_ROUNDS} times and gave no result` })
+  })
+
+  return {
+    kind: transport.kind,
+    revision,
+    software,
+    tools,
+    call: Effect.fnUntraced(function* (tool, input, { limit, ...context }) {
+      const patience = yield* Patience.make(limit)
+      const tooLate = new McpFailed({
+        message:
+          limit.of === "total"
+            ? `did not finish the call within ${Duration.format(limit.limit)}, its limit in the settings`
+            : `gave no sign of progress for ${Duration.format(limit.limit)}, so the call was ended`
+      })
+      return yield* Effect.raceFirst(
+        converse(tool, input, { ...context, patience }),
+        Effect.andThen(patience.expired, tooLate)
+      )
+    }),
+    lost: transport.lost
   }
 })

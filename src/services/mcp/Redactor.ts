@@ -12,6 +12,8 @@ export interface Redactor {
   readonly problem: (failure: { readonly message: string }) => string
   /** For results of tools: only without what is named like a credential, since a result may well speak of the rest. */
   readonly result: (json: Schema.Json) => Schema.Json
+  /** The same for one text, such as a question of the server. */
+  readonly said: (text: string) => string
 }
 
 /** Shorter values are words such as `1` or `dev`, which would tear holes into any text. */
@@ -60,9 +62,11 @@ export const makeFor = (spec: McpSpec): Redactor =>
 export const make = (pairs: ReadonlyArray<Pair>): Redactor => {
   const strict = replacer(pairs, SHORTEST)
   const credentials = pairs.filter(({ name }) => credentialName.test(name))
+  const said = replacer(credentials, SHORTEST_CREDENTIAL)
   return {
     strict,
     problem: ({ message }) => strict(message).slice(0, MAX_PROBLEM),
-    result: inside(replacer(credentials, SHORTEST_CREDENTIAL))
+    result: inside(said),
+    said
   }
 }

@@ -18,7 +18,8 @@ export const revisions = {
   "2024-11-05": McpProtocol.v2024_11_05,
   "2025-03-26": McpProtocol.v2025_03_26,
   "2025-06-18": McpProtocol.v2025_06_18,
-  "2025-11-25": McpProtocol.v2025_11_25
+  "2025-11-25": McpProtocol.v2025_11_25,
+  "2026-07-28": McpProtocol.v2026_07_28
 } as const
 export type Revision = keyof typeof revisions
 

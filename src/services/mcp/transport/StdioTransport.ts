@@ -3,7 +3,6 @@
  * go to the log. Its end is asked for by closing stdin, then by TERM, then by KILL.
  */
 import type * as Cause from "effect/Cause"
-import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { PlatformError } from "effect/PlatformError"
@@ -14,10 +13,12 @@ import * as Fiber from "effect/Fiber"
 import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import type { McpSpec } from "../../domain/McpSpec.ts"
-import * as JsonRpc from "../../domain/wire/JsonRpc.ts"
-import { spawn } from "../sandbox/Spawn.ts"
-import { answerTo, MAX_MESSAGE, McpFailed, type McpTransport, outcomeOf } from "./McpTransport.ts"
+import type { McpSpec } from "../../../domain/McpSpec.ts"
+import * as JsonRpc from "../../../domain/wire/JsonRpc.ts"
+import { spawn } from "../../sandbox/Spawn.ts"
+import * as Inbox from "./Inbox.ts"
+import { MAX_MESSAGE, McpFailed, type McpTransport, type Peer } from "./McpTransport.ts"
+import * as Pending from "./Pending.ts"
 
 /** For a server that ends when its input does, and then from TERM to KILL. */
 const END_OF_INPUT_GRACE = Duration.millis(300)
@@ -39,12 +40,14 @@ export interface StdioOptions {
   /** What the server inherits beside its own variables. */
   readonly environment: Readonly<Record<string, string>>
   readonly redact: (text: string) => string
+  readonly peer: Peer
 }
 
 const explain = ({ command }: StdioOptions["spec"], cwd: string, { reason }: PlatformError): McpFailed => {
   const isFolder = reason._tag === "NotFound" && reason.method === "access"
   const code = Predicate.hasProperty(reason.cause, "code") ? String(reason.cause.code) : reason._tag
   return new McpFailed({
+    reason: "final",
     message: isFolder
       ? `could not be started: the folder ${cwd} does not exist`
       : reason._tag === "NotFound"
@@ -89,6 +92,7 @@ const exitText = (handle: ChildProcessHandle): Effect.Effect<string> =>
 export const open = Effect.fnUntraced(function* ({
   cwd,
   environment,
+  peer,
   redact,
   spec
 }: StdioOptions): Effect.fn.Return<McpTransport, McpFailed, ChildProcessSpawner | Scope.Scope> {
@@ -102,51 +106,41 @@ export const open = Effect.fnUntraced(function* ({
   const handle = yield* Effect.mapError(spawn(spawner, command), (error) => explain(spec, cwd, error))
 
   const outbox = yield* Queue.bounded<string, Cause.Done>(MAX_WAITING_MESSAGES)
-  const pending = new Map<string, Deferred.Deferred<unknown, McpFailed>>()
-  const ended = yield* Deferred.make<never, McpFailed>()
+  const pending = yield* Pending.make
   const lastWords: Array<string> = []
-  const end = (message: string) => Deferred.fail(ended, new McpFailed({ message }))
-  const log = (line: string) => Effect.logDebug(redact(line).slice(0, MAX_LOG_LINE))
   const write = (message: string) => Effect.asVoid(Queue.offer(outbox, `${message}\n`))
+  const log = (line: string) => Effect.logDebug(redact(line).slice(0, MAX_LOG_LINE))
+  let logged = 0
+  const logSome = (line: string) =>
+    Effect.suspend(() => {
+      logged += 1
+      return logged > MAX_LOG_LINES ? Effect.void : log(line)
+    })
 
-  const receive = Effect.fnUntraced(function* (line: string) {
-    if (line.length > MAX_MESSAGE) {
-      yield* end(`sent a message of more than ${MAX_MESSAGE} characters`)
-      return
-    }
-    const message = JsonRpc.parse(line)
-    switch (message._tag) {
-      case "Response": {
-        const answer = pending.get(message.id)
-        if (answer !== undefined) yield* Deferred.completeWith(answer, Effect.fromResult(outcomeOf(message)))
-        break
-      }
-      case "Request":
-        yield* write(answerTo(message))
-        break
-      case "Invalid":
-        yield* log(`stdout: ${line}`)
-        break
-      case "Notification":
-      case "Cancel":
-      case "Ignored":
-        break
+  const inbox = yield* Inbox.make({
+    write,
+    peer: {
+      ...peer,
+      garbage: (line) => Effect.andThen(logSome(`stdout: ${line.slice(0, MAX_LOG_LINE)}`), peer.garbage(line))
     }
   })
 
-  let logged = 0
+  const receive = (line: string) =>
+    line.length > MAX_MESSAGE
+      ? pending.end(`sent a message of more than ${MAX_MESSAGE} characters`)
+      : Effect.flatMap(inbox.receive(line), pending.settle)
+
   const overhear = (line: string) => {
     lastWords.push(redact(line).slice(0, MAX_LAST_WORD))
     if (lastWords.length > LAST_WORDS) lastWords.shift()
-    logged += 1
-    return logged > MAX_LOG_LINES ? Effect.void : log(`stderr: ${line}`)
+    return logSome(`stderr: ${line}`)
   }
 
   yield* Stream.fromQueue(outbox).pipe(
     Stream.encodeText,
     Stream.run(handle.stdin),
     // A server that ended is known by its exit, which comes a moment later.
-    Effect.catch(() => Effect.delay(end("closed its input"), Duration.times(DRAIN_FOR, 2))),
+    Effect.catch(() => Effect.delay(pending.end("closed its input"), Duration.times(DRAIN_FOR, 2))),
     Effect.forkScoped
   )
   const stderr = yield* handle.stderr.pipe(
@@ -164,28 +158,25 @@ export const open = Effect.fnUntraced(function* ({
   yield* Effect.gen(function* () {
     const exit = yield* exitText(handle)
     yield* Effect.timeoutOption(Effect.all([Fiber.await(stdout), Fiber.await(stderr)]), DRAIN_FOR)
-    yield* end(lastWords.length === 0 ? exit : `${exit}; its last words: ${lastWords.join(" / ")}`)
+    yield* pending.end(lastWords.length === 0 ? exit : `${exit}; its last words: ${lastWords.join(" / ")}`)
   }).pipe(Effect.forkScoped)
 
   // Runs before the child's own finalizer, which sends TERM and KILL to the whole process group.
   yield* Effect.addFinalizer(() =>
-    end("was closed").pipe(
-      Effect.andThen(Queue.end(outbox)),
-      Effect.andThen(Effect.timeoutOption(Effect.exit(handle.exitCode), END_OF_INPUT_GRACE))
-    )
+    pending
+      .end("was closed")
+      .pipe(
+        Effect.andThen(Queue.end(outbox)),
+        Effect.andThen(Effect.timeoutOption(Effect.exit(handle.exitCode), END_OF_INPUT_GRACE))
+      )
   )
 
   return {
-    request: Effect.fnUntraced(function* (id, method, params) {
-      const answer = yield* Deferred.make<unknown, McpFailed>()
-      pending.set(id, answer)
-      return yield* write(JsonRpc.encodeRequest(id, method, params)).pipe(
-        Effect.andThen(Deferred.await(answer)),
-        Effect.raceFirst(Deferred.await(ended)),
-        Effect.ensuring(Effect.sync(() => pending.delete(id)))
-      )
-    }),
+    kind: "stdio",
+    request: ({ id, method, params }) => pending.request(id, write(JsonRpc.encodeRequest(id, method, params))),
     notify: (method, params) => write(JsonRpc.encodeNotification(method, params)),
-    agree: () => {}
+    agree: () => {},
+    listen: Effect.void,
+    lost: pending.lost
   }
 })

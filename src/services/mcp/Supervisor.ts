@@ -1,0 +1,244 @@
+/** Keeps one MCP server connected: tries again after a while when it cannot be reached or is lost, and in the end gives up. */
+import * as Clock from "effect/Clock"
+import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Latch from "effect/Latch"
+import type { ChildProcessSpawner } from "effect/process/ChildProcessSpawner"
+import * as Queue from "effect/Queue"
+import * as Schedule from "effect/Schedule"
+import * as Scope from "effect/Scope"
+import type { Notice } from "../../domain/Event.ts"
+import type { McpSpec } from "../../domain/McpSpec.ts"
+import type { McpContext, McpStatus, WantedServer } from "../McpManager.ts"
+import type { ToolDefinition } from "../ToolDefinition.ts"
+import * as McpNotices from "./McpNotices.ts"
+import { outcomeOf } from "./tool/McpOutcome.ts"
+import * as McpPeer from "./McpPeer.ts"
+import * as McpServer from "./McpServer.ts"
+import { makeTool, type makeToolNames } from "./tool/McpToolDefinition.ts"
+import { McpFailed, type McpTransport, type Peer } from "./transport/McpTransport.ts"
+import type { CallLimit } from "./Patience.ts"
+import * as Redactor from "./Redactor.ts"
+import type { Spill } from "./tool/Spill.ts"
+import * as StdioTransport from "./transport/StdioTransport.ts"
+
+/** How long the first request to the model waits for a server, and how long one attempt to connect may take. */
+const FIRST_USE = Duration.seconds(10)
+const ATTEMPT = Duration.seconds(30)
+/** How long a call waits for a server that is being connected again. */
+const RETURN = Duration.seconds(10)
+/** A server that was there for so long begins with new attempts when it is lost. */
+const STABLE = Duration.minutes(1)
+/** Long, because a person may have asked for something that takes long (F103). */
+const SILENCE: CallLimit = { of: "silence", limit: Duration.minutes(10) }
+
+const ATTEMPTS = 5
+const backOff = Schedule.max([Schedule.exponential("1 second"), Schedule.recurs(ATTEMPTS)]).pipe(Schedule.jittered)
+
+export interface SupervisorOptions {
+  readonly wanted: WantedServer
+  readonly alias: string
+  readonly toolName: ReturnType<typeof makeToolNames>
+  readonly context: McpContext
+  readonly environment: Readonly<Record<string, string>>
+  readonly outputLimit: number
+  readonly spill: Spill
+  readonly inBackground: (effect: Effect.Effect<void>) => Effect.Effect<void>
+}
+
+export interface Supervised {
+  /** Returns when it is ready, has failed once, or its time is up. */
+  readonly settled: Effect.Effect<void>
+  readonly tools: () => ReadonlyArray<ToolDefinition>
+  readonly status: () => McpStatus
+  /** What is to be told since this was asked last. */
+  readonly changes: () => ReadonlyArray<Notice>
+}
+
+const isWorthIt = ({ reason }: McpFailed) => reason !== "final" && reason !== "mismatch"
+
+type Connect = (
+  open: (peer: Peer) => Effect.Effect<McpTransport, McpFailed, Scope.Scope | ChildProcessSpawner>
+) => Effect.Effect<McpServer.McpServer, McpFailed, Scope.Scope | ChildProcessSpawner>
+
+/** A server that does not speak Streamable HTTP may speak what was there before. */
+const connectTo = Effect.fnUntraced(function* (
+  spec: McpSpec,
+  connect: Connect,
+  { context: { cwd }, environment }: SupervisorOptions,
+  redact: (text: string) => string
+) {
+  if (spec._tag === "Stdio") {
+    return yield* connect((peer) => StdioTransport.open({ spec, cwd, environment, redact, peer }))
+  }
+  const overSse = connect((peer) =>
+    Effect.flatMap(
+      Effect.promise(() => import("./transport/SseTransport.ts")),
+      ({ open }) => open(spec, peer)
+    )
+  )
+  if (spec._tag === "Sse") return yield* overSse
+  const HttpTransport = yield* Effect.promise(() => import("./transport/HttpTransport.ts"))
+  return yield* Effect.catchIf(
+    connect((peer) => HttpTransport.open(spec, peer)),
+    ({ reason }) => reason === "mismatch",
+    (failure) => Effect.mapError(overSse, () => failure)
+  )
+})
+
+export const start = Effect.fnUntraced(function* (
+  options: SupervisorOptions
+): Effect.fn.Return<Supervised, never, Scope.Scope | ChildProcessSpawner> {
+  const { alias, context, inBackground, outputLimit, spill, toolName, wanted } = options
+  const { origin, spec, startupTimeout, toolTimeout, toolTimeouts } = wanted
+  const redactor = Redactor.makeFor(spec)
+  const settled = yield* Deferred.make<void>()
+  const present = yield* Latch.make(false)
+  let state: McpStatus["state"] = "connecting"
+  let server: McpServer.McpServer | undefined
+  let problem: string | undefined
+  let tools: ReadonlyArray<ToolDefinition> = []
+  let wasReady = false
+  let told: McpNotices.Told
+  let garbage: Notice | undefined
+  let isGarbageTold = false
+
+  /** The server, also when it is just being connected again. */
+  const reached = Effect.gen(function* () {
+    if (server === undefined && state !== "failed") yield* Effect.timeoutOption(present.await, RETURN)
+    if (server !== undefined) return server
+    return yield* new McpFailed({ message: `is not connected: it ${problem ?? "did not get ready"}` })
+  })
+
+  const limitOf = (tool: string): CallLimit => {
+    const limit = (Object.hasOwn(toolTimeouts, tool) ? toolTimeouts[tool] : undefined) ?? toolTimeout
+    return limit === undefined ? SILENCE : { of: "total", limit }
+  }
+
+  const lose = (failure: McpFailed) =>
+    Effect.suspend(() => {
+      server = undefined
+      state = isWorthIt(failure) ? "waiting" : "failed"
+      problem = redactor.problem(failure)
+      return Effect.andThen(present.close, Deferred.succeed(settled, undefined))
+    })
+
+  /** Who learns of the loss first says so, and the next call waits for the server's return. */
+  const callOf = (called: McpServer.McpServer, ...args: Parameters<McpServer.McpServer["call"]>) =>
+    Effect.tapError(called.call(...args), (failure) =>
+      failure.reason === "lost" && server === called ? lose(failure) : Effect.void
+    )
+
+  const useTools = (listed: ReadonlyArray<McpServer.McpTool>) => {
+    tools = listed.map((tool) =>
+      makeTool(tool, {
+        name: spec.name,
+        alias,
+        toolName: toolName(alias, tool.name),
+        limit: limitOf(tool.name),
+        call: (tool, input, context) => Effect.flatMap(reached, (server) => callOf(server, tool, input, context)),
+        outcome: (result, { callId }) => outcomeOf(result, { redactor, limit: outputLimit, keep: spill.of(callId) }),
+        problem: redactor.problem
+      })
+    )
+  }
+
+  const connect: Connect = Effect.fnUntraced(function* (open) {
+    const changes = yield* Queue.sliding<void>(1)
+    const peer = McpPeer.make({
+      name: spec.name,
+      context,
+      redactor,
+      toolsChanged: Effect.asVoid(Queue.offer(changes, undefined)),
+      garbage: (line) =>
+        Effect.sync(() => {
+          garbage ??= McpNotices.garbage(spec.name, redactor.strict(line).slice(0, 200))
+        })
+    })
+    const transport = yield* open(peer)
+    return yield* McpServer.connect({
+      transport,
+      peer,
+      changes,
+      onTools: (listed) => Effect.sync(() => useTools(listed))
+    })
+  })
+
+  const ready = (connected: McpServer.McpServer) =>
+    Effect.suspend(() => {
+      server = connected
+      state = "ready"
+      problem = undefined
+      wasReady = true
+      useTools(connected.tools)
+      return Effect.andThen(present.open, Deferred.succeed(settled, undefined))
+    })
+
+  const attempt = startupTimeout ?? ATTEMPT
+  const opening = Effect.suspend(() => {
+    state = "connecting"
+    return connectTo(spec, connect, options, redactor.strict)
+  }).pipe(
+    Effect.timeoutOrElse({
+      duration: attempt,
+      orElse: () => Effect.fail(new McpFailed({ message: `did not get ready within ${Duration.format(attempt)}` }))
+    })
+  )
+
+  /** One connection, from its beginning to its loss. Fails when it was too short to count as one that works. */
+  const once = Effect.acquireUseRelease(
+    Scope.make(),
+    Effect.fnUntraced(function* (scope) {
+      const connected = yield* Scope.provide(opening, scope)
+      yield* ready(connected)
+      const since = yield* Clock.currentTimeMillis
+      const failure = yield* Effect.flip(connected.lost)
+      yield* lose(failure)
+      const lasted = (yield* Clock.currentTimeMillis) - since
+      if (lasted < Duration.toMillis(STABLE)) return yield* failure
+      return undefined
+    }),
+    (scope) => inBackground(Scope.close(scope, Exit.void))
+  ).pipe(Effect.tapError(lose))
+
+  yield* Effect.forever(Effect.retry(once, { schedule: backOff, while: isWorthIt })).pipe(
+    Effect.catch(() =>
+      Effect.sync(() => {
+        state = "failed"
+        tools = []
+      })
+    ),
+    Effect.annotateLogs({ mcpServer: spec.name }),
+    Effect.forkScoped
+  )
+  yield* Effect.forkScoped(Effect.delay(Deferred.succeed(settled, undefined), startupTimeout ?? FIRST_USE))
+
+  const status = (): McpStatus => ({
+    name: spec.name,
+    origin,
+    transport: server?.kind ?? (spec._tag === "Stdio" ? "stdio" : spec._tag === "Http" ? "http" : "sse"),
+    state,
+    tools: tools.map(({ tool }) => tool.name),
+    ...(server?.software === undefined ? {} : { software: server.software }),
+    ...(server === undefined ? {} : { revision: server.revision }),
+    ...(problem === undefined ? {} : { problem })
+  })
+
+  return {
+    settled: Deferred.await(settled),
+    tools: () => tools,
+    status,
+    changes: () => {
+      const change = McpNotices.changeOf(status(), told, wasReady)
+      told = change.told
+      const notices = change.notice === undefined ? [] : [change.notice]
+      if (garbage !== undefined && !isGarbageTold) {
+        isGarbageTold = true
+        notices.push(garbage)
+      }
+      return notices
+    }
+  }
+})
