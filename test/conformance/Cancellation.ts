@@ -14,7 +14,10 @@ import { gone, isAlive } from "../support/Processes.ts"
 import { at } from "../support/Schema.ts"
 import type { Transport } from "../support/Transports.ts"
 
-const sleeping = calls(["bash", { command: "echo pid $$; sleep 1000 & echo pid $!; wait" }])
+const sleeping = calls([
+  "bash",
+  { command: "echo pid $$; sleep 1000 & echo pid $!; wait", unsandboxed: true, reason: "watched by number" }
+])
 
 const pidsIn = (text: string): ReadonlyArray<number> =>
   Array.from(text.matchAll(/pid (\d+)/g), ([, digits]) => Number(digits))
@@ -130,9 +133,9 @@ export const cancelling = (version: Version, transport: Transport): void => {
       {
         steps: [
           afterwards,
-          { ...calls(["odd__where", {}]), when: "where" },
+          { ...calls(["mcp__odd__where", {}]), when: "where" },
           { ...says("There"), when: "where" },
-          calls(["odd__hang", {}])
+          calls(["mcp__odd__hang", {}])
         ]
       },
       Effect.fnUntraced(function* (test) {

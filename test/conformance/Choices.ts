@@ -74,7 +74,7 @@ export const choosing = (version: Version, transport: Transport): void => {
         const resumed = yield* client.request("session/resume", place)
         for (const modes of [session.modes, loaded.modes, resumed.modes]) {
           const ids = modes?.availableModes.map(({ id }) => id) ?? []
-          assert.deepStrictEqual(ids, ["plan", "ask", "accept-edits", "always-approve"])
+          assert.deepStrictEqual(ids, ["plan", "ask", "accept-edits", "auto", "always-approve"])
           assert.strictEqual(modes?.currentModeId, "ask")
         }
       })
@@ -119,7 +119,7 @@ export const choosing = (version: Version, transport: Transport): void => {
       {},
       Effect.fnUntraced(function* (test) {
         const session = yield* test.open()
-        for (const modeId of ["auto", "yolo", "", "ASK", 5]) {
+        for (const modeId of ["autopilot", "yolo", "", "ASK", 5]) {
           const { error } = yield* test.client.raw("session/set_mode", { sessionId: session.id, modeId })
           assert.strictEqual(error?.code, -32602, String(modeId))
         }
@@ -213,7 +213,7 @@ export const choosing = (version: Version, transport: Transport): void => {
         for (const params of [
           { configId: "nothing", value: "ask" },
           { configId: "mode", value: "nothing" },
-          { configId: "mode", value: "auto" },
+          { configId: "mode", value: "autopilot" },
           { configId: "model", value: "local/none" },
           { configId: "reasoning_effort", value: "high" },
           { configId: "mode", value: true },

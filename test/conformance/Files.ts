@@ -32,6 +32,25 @@ export const usingClient = (version: Version, transport: Transport): void => {
     )
 
     row(
+      "FS-01 MAY ask for lines alone, counted from 1, and MUST NOT take an answer of others for all of the file",
+      { steps: [calls(["read", { path: "a.txt", offset: 2, limit: 1 }]), says("Read")] },
+      Effect.fnUntraced(function* (test) {
+        writeFileSync(join(test.folder, "a.txt"), "one\ntwo\nthree\n")
+        const session = yield* test.open()
+        const turn = yield* session.prompt()
+        const part = yield* session.asked("fs/read_text_file")
+        assert.deepStrictEqual([part.params.line, part.params.limit], [2, 1])
+        yield* part.answer({ content: "not saved\n" })
+        const whole = yield* session.asked("fs/read_text_file")
+        assert.isUndefined(whole.params.line ?? undefined)
+        yield* whole.answer({ content: "one\nnot saved\nthree\nfour\n" })
+        yield* turn.answer
+        assert.include(outputOf(callIn(turn.updates())), "2\tnot saved")
+        assert.include(outputOf(callIn(turn.updates())), "of 4")
+      })
+    )
+
+    row(
       "FS-03 MUST NOT write through a client that only reads",
       { steps: [calls(["write", { path: "b.txt", content: "new" }]), says("Written")] },
       Effect.fnUntraced(function* (test) {

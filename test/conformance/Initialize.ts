@@ -46,7 +46,7 @@ export const initializing = (version: Version, transport: Transport): void => {
         additionalDirectories: {}
       })
       assert.deepStrictEqual(capabilities?.promptCapabilities, { image: true, audio: false, embeddedContext: true })
-      assert.deepStrictEqual(capabilities?.mcpCapabilities, { http: true, sse: false })
+      assert.deepStrictEqual(capabilities?.mcpCapabilities, { http: true, sse: true })
       assert.deepStrictEqual(capabilities?.auth, { logout: {} })
       assert.deepStrictEqual(Object.keys(capabilities?._meta ?? {}), ["superPi"])
     })

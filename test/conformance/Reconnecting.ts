@@ -191,7 +191,13 @@ export const comingBack = (version: Version, transport: Transport): void => {
     "REC-04 MUST end a turn that nobody watches after the grace that is configured, with all that it started",
     {
       config: `${unlimited}grace_seconds = 1\n`,
-      steps: [calls(["bash", { command: "echo pid $$; sleep 1000 & echo pid $!; wait" }]), hangs]
+      steps: [
+        calls([
+          "bash",
+          { command: "echo pid $$; sleep 1000 & echo pid $!; wait", unsandboxed: true, reason: "watched by number" }
+        ]),
+        hangs
+      ]
     },
     Effect.fnUntraced(function* (test) {
       const one = yield* test.another()

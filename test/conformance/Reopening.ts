@@ -80,7 +80,7 @@ export const reopeningSessions = (version: Version, transport: Transport): void 
 
   alone(
     "SES-06 MUST load a session whose process was killed in mid-turn, with its open calls closed",
-    { steps: [{ parts: [{ text: "I call it" }, { tool: { name: "odd__hang", input: {} } }] }] },
+    { steps: [{ parts: [{ text: "I call it" }, { tool: { name: "mcp__odd__hang", input: {} } }] }] },
     Effect.fnUntraced(function* (test) {
       const session = yield* test.open({ mcpServers: [oddServer("odd")], _meta: yolo })
       const turn = yield* session.prompt()
@@ -151,9 +151,9 @@ export const reopeningSessions = (version: Version, transport: Transport): void 
     "SES-14 MUST give an opened session the servers of that request, and no others",
     {
       steps: ["odd", "other"].flatMap((name) => [
-        { ...calls([`${name}__where`, {}], ["todo", { entries: [] }]), when: name },
+        { ...calls([`mcp__${name}__where`, {}], ["todo", { entries: [] }]), when: name },
         { ...says("There"), when: name },
-        { ...calls([`${name}__where`, {}], ["todo", { entries: [] }]), when: name },
+        { ...calls([`mcp__${name}__where`, {}], ["todo", { entries: [] }]), when: name },
         { ...says("There"), when: name }
       ])
     },

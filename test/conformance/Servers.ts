@@ -4,12 +4,12 @@ import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { callIn, callsIn, outputOf, whereIn } from "../support/Calls.ts"
 import { calls, says, suite, type Version, yolo } from "../support/Harness.ts"
-import { httpServer, oddServer, secret } from "../support/McpServers.ts"
+import { httpServer, oddServer, secret, sseServer } from "../support/McpServers.ts"
 import { gone, isAlive } from "../support/Processes.ts"
 import { at } from "../support/Schema.ts"
 import type { Transport } from "../support/Transports.ts"
 
-const where = [calls(["odd__where", {}]), says("There")]
+const where = [calls(["mcp__odd__where", {}]), says("There")]
 
 export const usingServers = (version: Version, transport: Transport): void => {
   const { alone, group } = suite(version, transport)
@@ -40,7 +40,7 @@ export const usingServers = (version: Version, transport: Transport): void => {
 
     row(
       "MCP-02 MAY reach servers over HTTP, with their headers",
-      { steps: [calls(["remote__greet", {}]), says("Done")] },
+      { steps: [calls(["mcp__remote__greet", {}]), says("Done")] },
       Effect.fnUntraced(function* (test) {
         const { headers, url } = yield* httpServer
         const server: McpServer = {
@@ -57,8 +57,20 @@ export const usingServers = (version: Version, transport: Transport): void => {
     )
 
     row(
+      "MCP-02 MAY reach servers over the older HTTP with events, as its capabilities say",
+      { steps: [calls(["mcp__old__greet", {}]), says("Done")] },
+      Effect.fnUntraced(function* (test) {
+        const { headers, url } = yield* sseServer
+        const server: McpServer = { type: "sse", name: "old", url, headers: [{ name: "X-Key", value: secret }] }
+        const session = yield* test.open({ mcpServers: [server], _meta: yolo })
+        assert.strictEqual(outputOf(callIn((yield* session.run()).updates())), "Hello from afar")
+        assert.isTrue(headers.every((sent) => sent["x-key"] === secret))
+      })
+    )
+
+    row(
       "MCP-04 SHOULD use the servers that work, and say of the others what is wrong",
-      { steps: [calls(["odd__fail", {}]), says("Done")] },
+      { steps: [calls(["mcp__odd__fail", {}]), says("Done")] },
       Effect.fnUntraced(function* (test) {
         const bad = [
           oddServer("dying", "dies-at-once"),
@@ -78,7 +90,6 @@ export const usingServers = (version: Version, transport: Transport): void => {
       {},
       Effect.fnUntraced(function* (test) {
         for (const server of [
-          { type: "sse", name: "old", url: "http://127.0.0.1:1/sse", headers: [] },
           { type: "carrier-pigeon", name: "bird", url: "x" },
           { name: "no command" },
           { name: "odd", command: 5, args: [], env: [] },
@@ -114,10 +125,27 @@ export const usingServers = (version: Version, transport: Transport): void => {
   })
 
   alone(
+    "ELI-09 SHOULD forward what a server asks in a call to the client, with the call",
+    { capabilities: { elicitation: { form: {} } }, steps: [calls(["mcp__odd__ask", {}]), says("Done")] },
+    Effect.fnUntraced(function* (test) {
+      const session = yield* test.open({ mcpServers: [oddServer("odd", "ask")], _meta: yolo })
+      const turn = yield* session.prompt()
+      const { answer, params } = yield* session.asked("elicitation/create")
+      assert.deepInclude(params, { mode: "form", sessionId: session.id })
+      assert.include(params.message, '"odd"')
+      yield* answer({ action: "accept", content: { colour: "blue" } })
+      assert.strictEqual((yield* turn.answer).stopReason, "end_turn")
+      const call = callIn(turn.updates())
+      assert.strictEqual(at(params, "toolCallId"), call.toolCallId)
+      assert.include(outputOf(call), '{"action":"accept","content":{"colour":"blue"}}')
+    })
+  )
+
+  alone(
     "MCP-08 MUST NOT log or tell the secrets of servers, whatever they do with them",
     {
       capabilities: { session: { notices: {} } },
-      steps: [calls(["odd__secret", {}], ["odd__where", {}], ["odd__die", {}]), says("Done")]
+      steps: [calls(["mcp__odd__secret", {}], ["mcp__odd__where", {}], ["mcp__odd__die", {}]), says("Done")]
     },
     Effect.fnUntraced(function* (test) {
       const { channel, transcript } = test.client

@@ -207,7 +207,7 @@ export const keepingSessions = (version: Version, transport: Transport): void =>
 
     row(
       "SES-18 MUST cancel what runs when a session is closed, answer the prompt first, and free its servers",
-      { steps: [{ ...calls(["odd__where", {}]), when: "where" }, { ...says("There"), when: "where" }, hangs] },
+      { steps: [{ ...calls(["mcp__odd__where", {}]), when: "where" }, { ...says("There"), when: "where" }, hangs] },
       Effect.fnUntraced(function* (test) {
         const session = yield* test.open({ mcpServers: [oddServer("odd", "has-child")], _meta: yolo })
         const { child, pid } = whereIn((yield* session.run("where")).updates())

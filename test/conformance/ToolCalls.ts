@@ -3,7 +3,7 @@ import type { SessionUpdate, ToolKind } from "@agentclientprotocol/sdk"
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
-import { existsSync, readFileSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { callIn, callsIn, outputOf } from "../support/Calls.ts"
 import type { Session } from "../support/ClientSession.ts"
@@ -175,7 +175,7 @@ export const callingTools = (version: Version, transport: Transport): void => {
 
     row(
       "TOL-10 MAY show raw input and output, without the secrets of a server",
-      { steps: [calls(["odd__secret", { a: [1, null, "x"] }]), says("Done")] },
+      { steps: [calls(["mcp__odd__secret", { a: [1, null, "x"] }]), says("Done")] },
       Effect.fnUntraced(function* (test) {
         const session = yield* test.open({ mcpServers: [oddServer("odd")], _meta: yolo })
         const turn = yield* session.run()
@@ -238,7 +238,7 @@ export const callingTools = (version: Version, transport: Transport): void => {
     }
 
     row(
-      "PRM-04 SHOULD remember an answer for always as long as the session is, and not in another one",
+      "PRM-04 SHOULD remember an answer for always in the folder that it was given for, and not in another one",
       { steps: Array.from({ length: 3 }, () => [calls(["bash", { command: "touch made" }]), says("Done")]).flat() },
       Effect.fnUntraced(function* (test) {
         const answering = Effect.fnUntraced(function* (session: Session, optionId: string) {
@@ -251,7 +251,9 @@ export const callingTools = (version: Version, transport: Transport): void => {
         const session = yield* test.open()
         assert.strictEqual(yield* answering(session, "always-allow"), "completed")
         assert.strictEqual(callIn((yield* session.run()).updates()).status, "completed")
-        assert.strictEqual(yield* answering(yield* test.open(), "reject-once"), "failed")
+        const elsewhere = join(test.folder, "elsewhere")
+        mkdirSync(elsewhere)
+        assert.strictEqual(yield* answering(yield* test.open({ cwd: elsewhere }), "reject-once"), "failed")
       })
     )
 

@@ -97,7 +97,10 @@ export const framing = (version: Version, transport: Transport): void => {
   alone(
     "TR-02 MUST write nothing but messages, though it logs, and though a command and a server print",
     {
-      steps: [calls(["bash", { command: "echo loud; echo louder >&2" }], ["odd__fail", {}]), says("They were loud")]
+      steps: [
+        calls(["bash", { command: "echo loud; echo louder >&2" }], ["mcp__odd__fail", {}]),
+        says("They were loud")
+      ]
     },
     Effect.fnUntraced(function* (test) {
       const session = yield* test.open({ mcpServers: [oddServer("odd", "noisy", "floods")], _meta: yolo })
@@ -163,9 +166,16 @@ export const framing = (version: Version, transport: Transport): void => {
     "TR-07, CAN-09 SHOULD be gone soon after the end of the input, with all that it started, open requests answered -32800",
     {
       steps: [
-        { ...calls(["odd__where", {}]), when: "where" },
+        { ...calls(["mcp__odd__where", {}]), when: "where" },
         { ...says("There"), when: "where" },
-        calls(["bash", { command: "trap '' TERM; echo pid $$; sleep 1000 & echo pid $!; wait" }])
+        calls([
+          "bash",
+          {
+            command: "trap '' TERM; echo pid $$; sleep 1000 & echo pid $!; wait",
+            unsandboxed: true,
+            reason: "watched by number"
+          }
+        ])
       ]
     },
     Effect.fnUntraced(function* (test) {

@@ -1,94 +1,159 @@
-/** The `bash` tool: one command in the session's folder, shown while it runs. */
+/** The `bash` tool: one command, confined as the session's are, shown while it runs; or left running in the background. */
 import * as AiTool from "effect/ai/Tool"
-import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import type * as Path from "effect/Path"
-import * as Random from "effect/Random"
 import * as Schema from "effect/Schema"
-import { textContent } from "../../domain/Tool.ts"
+import { isReadOnlyLine } from "../../domain/permission/ReadOnlyCommand.ts"
+import { parseLine } from "../../domain/permission/ShellLine.ts"
 import { fenced } from "../../domain/text/Fence.ts"
-import type { CommandResult, SandboxRunnerShape } from "../SandboxRunner.ts"
+import { textContent } from "../../domain/Tool.ts"
+import type { SandboxRunnerShape } from "../SandboxRunner.ts"
+import type { SettingsShape } from "../Settings.ts"
 import type { PreparedCall, ToolContext, ToolDefinition, ToolOutcome } from "../ToolDefinition.ts"
 import { ToolInputInvalid } from "../ToolDefinition.ts"
+import type { Workspace } from "../Workspace.ts"
+import { type BackgroundCommands, MOST_RUNNING } from "./support/BackgroundCommands.ts"
+import { outcomeOf } from "./support/CommandOutcome.ts"
 import type { CommandReach } from "./support/CommandReach.ts"
 import { makeInput } from "./support/Input.ts"
 import { makeLiveOutput } from "./support/LiveOutput.ts"
 import { failed } from "./support/Outcome.ts"
+import type { Places } from "./support/Places.ts"
+import type { SpillFiles } from "./support/SpillFiles.ts"
 
 const parameters = Schema.Struct({
   command: Schema.String,
   timeout: Schema.optionalKey(Schema.Finite.annotate({ description: "Milliseconds; default 120000, at most 1800000" })),
-  description: Schema.optionalKey(Schema.String.annotate({ description: "What it does, in a few words" }))
+  description: Schema.optionalKey(Schema.String.annotate({ description: "What it does, in a few words" })),
+  cwd: Schema.optionalKey(Schema.String.annotate({ description: "Folder to run in; default: the working folder" })),
+  background: Schema.optionalKey(
+    Schema.Boolean.annotate({ description: "Return at once and let it run; see bash_output and bash_stop" })
+  ),
+  unsandboxed: Schema.optionalKey(
+    Schema.Boolean.annotate({ description: "Run outside the sandbox, only if it failed inside; the user is asked" })
+  ),
+  reason: Schema.optionalKey(Schema.String.annotate({ description: "Why unsandboxed is needed, for the user" }))
 })
 
 const tool = AiTool.make("bash", {
   description:
-    "Run a bash command in the working folder. No terminal and no input; processes left in the background are ended.",
+    "Run a bash command in the working folder. No terminal and no input. What it leaves running with & is ended with it: use background for servers and watchers.",
   parameters
 })
 
-const DEFAULT_TIMEOUT = 120_000
-const SHORTEST_TIMEOUT = 1_000
-const LONGEST_TIMEOUT = 30 * 60_000
+const DEFAULT_TIMEOUT = Duration.minutes(2)
+const SHORTEST_TIMEOUT = Duration.seconds(1)
+const LONGEST_TIMEOUT = Duration.minutes(30)
 
 /** Characters of a title. */
 const TITLE_LIMIT = 200
 
-const titleOf = (command: string): string => {
+/** A last `&` that is no part of `&&` and not escaped. */
+const leavesRunning = (command: string): boolean => /(^|[^&>\\])&\s*$/.test(command)
+
+export interface BashServices {
+  readonly runner: SandboxRunnerShape
+  readonly settings: SettingsShape
+  readonly places: Places
+  readonly reach: CommandReach
+  readonly background: BackgroundCommands
+  readonly spills: SpillFiles
+}
+
+/** A call that was understood. */
+interface Task {
+  readonly command: string
+  readonly cwd: string
+  /** For people; absent for the session's own folder. */
+  readonly place?: string
+  readonly timeout: Duration.Duration
+  readonly unsandboxed: boolean
+  readonly note?: string
+}
+
+const titleOf = ({ command, place }: Task): string => {
   const line = command.trim().replace(/\s*\n\s*/g, " ⏎ ")
-  return line.length > TITLE_LIMIT ? `${line.slice(0, TITLE_LIMIT)}…`.toWellFormed() : line
+  const short = line.length > TITLE_LIMIT ? `${line.slice(0, TITLE_LIMIT)}…`.toWellFormed() : line
+  return place === undefined ? short : `${short} (in ${place})`
 }
 
-/** How a command ended, in one line. */
-const ending = ({ duration, exit, timedOut }: CommandResult): string => {
-  const seconds = `${(Duration.toMillis(duration) / 1000).toFixed(1)} s`
-  const how = exit._tag === "Code" ? `exit code ${exit.code}` : `ended by ${exit.signal}`
-  return timedOut ? `[timed out after ${seconds}, ${how}; a longer timeout can be given]` : `[${how}, ${seconds}]`
-}
-
-const outcomeOf = (result: CommandResult): ToolOutcome => {
-  const { duration, exit, output, spilled, timedOut } = result
-  const text = `${output === "" ? "(no output)" : output.replace(/\n$/, "")}\n${ending(result)}`
-  const shown = output === "" ? "" : `${fenced(output)}\n`
-  return {
-    status: exit._tag === "Code" && exit.code === 0 && !timedOut ? "completed" : "failed",
-    text,
-    content: [textContent(shown + ending(result))],
-    rawOutput: {
-      ...(exit._tag === "Code" ? { exitCode: exit.code } : { signal: exit.signal }),
-      timedOut,
-      durationMs: Math.round(Duration.toMillis(duration)),
-      truncated: spilled !== undefined,
-      ...(spilled === undefined ? {} : { spilled })
-    }
-  }
-}
-
-export const makeBash = (runner: SandboxRunnerShape, paths: Path.Path, reach: CommandReach): ToolDefinition => {
+export const makeBash = ({ background, places, reach, runner, settings, spills }: BashServices): ToolDefinition => {
   const decode = makeInput("bash", parameters)
 
-  const spillFile = Effect.fnUntraced(function* (scratch: string) {
-    const now = yield* Clock.currentTimeMillis
-    const chance = yield* Random.nextIntBetween(0, 36 ** 4)
-    return paths.join(scratch, `output-${now.toString(36)}-${chance.toString(36)}.txt`)
+  const placed = Effect.fnUntraced(function* (
+    { command, cwd, unsandboxed }: Task,
+    { sandbox, workspace }: ToolContext
+  ) {
+    const { roots, scratch } = workspace
+    const profile = unsandboxed ? "off" : yield* sandbox
+    return { command, cwd, confinement: { profile, roots, scratch }, spill: yield* spills.next(scratch) } as const
   })
 
   const run = Effect.fn("Tools.bash")(
-    function* (command: string, timeout: number, { progress, workspace }: ToolContext) {
-      const onOutput = yield* makeLiveOutput((text) => progress({ content: [textContent(fenced(text))] }))
-      const result = yield* runner.run({
-        command,
-        cwd: workspace.cwd,
-        timeout: Duration.millis(timeout),
-        spill: yield* spillFile(workspace.scratch),
-        onOutput
+    function* (task: Task, context: ToolContext) {
+      const live = yield* makeLiveOutput((fresh, view) =>
+        context.progress(view === undefined ? {} : { content: [{ type: "output", text: view }] }, fresh)
+      )
+      const command = yield* placed(task, context)
+      const running = runner.run({ ...command, timeout: task.timeout, onOutput: live.add })
+      const { cwd, roots } = context.workspace
+      const isReading = isReadOnlyLine(parseLine(task.command), task.cwd, { cwd, roots })
+      const result = yield* isReading ? running : context.recordingAll(running)
+      yield* live.finish
+      const { note } = task
+      return outcomeOf({
+        result,
+        profile: command.confinement.profile,
+        cwd: task.cwd,
+        ...(note === undefined ? {} : { note })
       })
-      return outcomeOf(result)
     },
     Effect.scoped,
     Effect.catch(({ message }) => Effect.succeed(failed(message)))
   )
+
+  const start = Effect.fn("Tools.bash.background")(
+    function* (task: Task, context: ToolContext) {
+      const id = yield* background.start(context.workspace, yield* placed(task, context))
+      if (id === undefined) {
+        return failed(`${MOST_RUNNING} background commands run already: stop one with bash_stop first`)
+      }
+      const text = `Started in the background as ${id}. Read its output with bash_output, end it with bash_stop.`
+      return {
+        status: "completed",
+        text,
+        content: [textContent(text)],
+        rawOutput: { id, cwd: task.cwd, background: true }
+      } satisfies ToolOutcome
+    },
+    Effect.catch(({ message }) => Effect.succeed(failed(message)))
+  )
+
+  const taskOf = Effect.fnUntraced(function* (input: typeof parameters.Type, workspace: Workspace) {
+    const { command, cwd, reason = "", timeout, unsandboxed = false } = input
+    if (command.trim() === "") return yield* new ToolInputInvalid({ message: `"command" is empty: give a command` })
+    if (unsandboxed && reason.trim() === "") {
+      return yield* new ToolInputInvalid({ message: `"unsandboxed" needs a "reason" that the user can judge` })
+    }
+    if (input.background !== true && leavesRunning(command)) {
+      return yield* new ToolInputInvalid({
+        message: `"command" ends with &, and what it leaves running is ended with it: leave the & out and set "background"`
+      })
+    }
+    const place = cwd === undefined ? undefined : yield* places.find(cwd, workspace)
+    const { commandTimeout = DEFAULT_TIMEOUT } = yield* settings.current
+    const wanted = timeout === undefined ? commandTimeout : Duration.millis(Math.max(0, timeout))
+    const isTooLong = Duration.isGreaterThan(wanted, LONGEST_TIMEOUT)
+    return {
+      command,
+      cwd: place?.path ?? workspace.cwd,
+      ...(place === undefined || place.path === workspace.cwd ? {} : { place: place.shown }),
+      timeout: Duration.clamp(wanted, { minimum: SHORTEST_TIMEOUT, maximum: LONGEST_TIMEOUT }),
+      unsandboxed,
+      ...(isTooLong ? { note: "the timeout was shortened to 30 minutes, the longest there is" } : {}),
+      outside: place?.outside === true ? [place.real] : []
+    }
+  })
 
   return {
     tool,
@@ -96,22 +161,30 @@ export const makeBash = (runner: SandboxRunnerShape, paths: Path.Path, reach: Co
     title: "Run command",
     concurrency: "exclusive",
     prepare: Effect.fnUntraced(function* (raw, workspace) {
-      const { command, description, timeout = DEFAULT_TIMEOUT } = yield* decode(raw)
-      if (command.trim() === "") return yield* new ToolInputInvalid({ message: `"command" is empty: give a command` })
-      const bounded = Math.min(LONGEST_TIMEOUT, Math.max(SHORTEST_TIMEOUT, timeout))
-      const outside = yield* reach.outside(command, workspace)
+      const input = yield* decode(raw)
+      const { outside: folder, ...task } = yield* taskOf(input, workspace)
+      const outside = [...folder, ...(yield* reach.outside(task.command, workspace))]
       const words = [
-        ...(description === undefined ? [] : [description]),
-        fenced(command, "sh"),
-        ...outside.map((path) => `A link leads out of the workspace, to ${path}`)
+        ...(input.description === undefined ? [] : [input.description]),
+        fenced(task.command, "sh"),
+        ...(task.place === undefined ? [] : [`In ${task.cwd}`]),
+        ...(input.background === true ? ["It runs on in the background"] : []),
+        ...(task.unsandboxed ? [`Outside of the sandbox: ${input.reason ?? ""}`] : []),
+        ...outside.map((path) => `It leads out of the workspace, to ${path}`)
       ]
       return {
-        title: titleOf(command),
+        title: (input.background === true ? "[background] " : "") + titleOf(task),
         kind: "execute",
         locations: [],
         preview: [textContent(words.join("\n"))],
-        access: { _tag: "Execute", command, cwd: workspace.cwd, ...(outside.length > 0 && { outside }) },
-        run: (context) => run(command, bounded, context)
+        access: {
+          _tag: "Execute",
+          command: task.command,
+          cwd: task.cwd,
+          ...(task.unsandboxed && { unsandboxed: true }),
+          ...(outside.length > 0 && { outside })
+        },
+        run: (context) => (input.background === true ? start(task, context) : run(task, context))
       } satisfies PreparedCall
     })
   }

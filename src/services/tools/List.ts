@@ -6,17 +6,21 @@ import * as Option from "effect/Option"
 import type * as Path from "effect/Path"
 import * as Schema from "effect/Schema"
 import { failure } from "../files/DiskFile.ts"
+import { makeIgnoreRules } from "../files/IgnoreRules.ts"
 import type { RealPaths } from "../files/RealPath.ts"
 import type { Readable } from "../PermissionBroker.ts"
+import type { SettingsShape } from "../Settings.ts"
 import type { PreparedCall, ToolContext, ToolDefinition } from "../ToolDefinition.ts"
 import { hiddenNote, shownBelow } from "./support/Hidden.ts"
 import { makeInput } from "./support/Input.ts"
 import { completed, failed } from "./support/Outcome.ts"
 import { accessTo, type Place, type Places } from "./support/Places.ts"
+import { includesIgnored } from "./support/SearchPlaces.ts"
 import type { Suggestions } from "./support/Suggestions.ts"
 
 const parameters = Schema.Struct({
-  path: Schema.optionalKey(Schema.String.annotate({ description: "Folder; default: the working folder" }))
+  path: Schema.optionalKey(Schema.String.annotate({ description: "Folder; default: the working folder" })),
+  include_ignored: Schema.optionalKey(Schema.Boolean)
 })
 
 const tool = AiTool.make("list", { description: "List one folder; names of folders end with /.", parameters })
@@ -29,9 +33,17 @@ export interface ListServices {
   readonly realPaths: RealPaths
   readonly places: Places
   readonly suggestions: Suggestions
+  readonly settings: SettingsShape
 }
 
-export const makeList = ({ fs, paths, places, realPaths, suggestions }: ListServices): ToolDefinition => {
+const ignoredNote = (count: number): ReadonlyArray<string> =>
+  count === 0
+    ? []
+    : [
+        `(${count} git-ignored ${count === 1 ? "name is" : "names are"} not shown; include_ignored shows ${count === 1 ? "it" : "them"})`
+      ]
+
+export const makeList = ({ fs, paths, places, realPaths, settings, suggestions }: ListServices): ToolDefinition => {
   const decode = makeInput("list", parameters)
 
   const nameOf = Effect.fnUntraced(function* (folder: string, { name, type }: FileSystem.DirectoryEntry) {
@@ -55,22 +67,37 @@ export const makeList = ({ fs, paths, places, realPaths, suggestions }: ListServ
     })
   })
 
+  /** By the same rules as a search: a link is no folder. */
+  const searchedOf = Effect.fnUntraced(function* (
+    folder: string,
+    entries: ReadonlyArray<FileSystem.DirectoryEntry>,
+    asked: boolean | undefined
+  ) {
+    if (yield* includesIgnored(settings, asked)) return entries
+    const { ignores } = makeIgnoreRules(fs, paths)
+    return yield* Effect.filter(entries, ({ name, type }) =>
+      Effect.map(ignores(paths.join(folder, name), type === "Directory"), (ignored) => !ignored)
+    )
+  })
+
   const run = Effect.fn("Tools.list")(
-    function* (place: Place, context: ToolContext) {
+    function* (place: Place, asked: boolean | undefined, context: ToolContext) {
       const { real, shown } = place
       const info = yield* fs.stat(real)
       if (info.type !== "Directory") return failed(`${shown} is a file, not a folder: use read`)
       const all = yield* fs.readDirectoryEntries(real)
-      const entries = yield* shownOf(place, all, yield* context.readable)
+      const shownEntries = yield* shownOf(place, all, yield* context.readable)
+      const entries = yield* searchedOf(real, shownEntries, asked)
       const sorted = entries.toSorted((one, other) => (one.name < other.name ? -1 : 1))
       const lines = [
         ...(yield* Effect.forEach(sorted.slice(0, LIMIT), (entry) => nameOf(real, entry))),
         ...(entries.length > LIMIT ? [`(${entries.length - LIMIT} more are not shown: use glob)`] : []),
-        ...hiddenNote(all.length - entries.length)
+        ...ignoredNote(shownEntries.length - entries.length),
+        ...hiddenNote(all.length - shownEntries.length)
       ]
       return completed(lines.length === 0 ? "(the folder is empty)" : lines.join("\n"))
     },
-    (effect, place, context) =>
+    (effect, place, _asked, context) =>
       Effect.catch(effect, (error) => {
         const { message, reason } = failure(place.path, error)
         return reason === "not_found"
@@ -85,7 +112,7 @@ export const makeList = ({ fs, paths, places, realPaths, suggestions }: ListServ
     title: "List folder",
     concurrency: "shared",
     prepare: Effect.fnUntraced(function* (raw, workspace) {
-      const { path = "." } = yield* decode(raw)
+      const { include_ignored, path = "." } = yield* decode(raw)
       const place = yield* places.find(path, workspace)
       return {
         title: `List ${place.shown}`,
@@ -93,7 +120,7 @@ export const makeList = ({ fs, paths, places, realPaths, suggestions }: ListServ
         locations: [{ path: place.path }],
         preview: [],
         access: accessTo("Read", place),
-        run: (context) => run(place, context)
+        run: (context) => run(place, include_ignored, context)
       } satisfies PreparedCall
     })
   }

@@ -3,12 +3,12 @@ import * as AiTool from "effect/ai/Tool"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { countLines } from "../../domain/text/Lines.ts"
-import { lineEnding, withLineEnding } from "../../domain/text/LineEnding.ts"
+import { keepLineEndings } from "../../domain/text/LineEnding.ts"
 import type { ToolDefinition } from "../ToolDefinition.ts"
 import type { Workspace } from "../Workspace.ts"
-import { type Change, type ChangeServices, prepareChange, present, refuse } from "./support/FileChange.ts"
+import { type ChangeServices, type Plan, prepareChange, present, refuse } from "./support/FileChange.ts"
 import { makeInput } from "./support/Input.ts"
-import type { Place, Places } from "./support/Places.ts"
+import type { Place } from "./support/Places.ts"
 
 const parameters = Schema.Struct({
   path: Schema.String,
@@ -20,7 +20,7 @@ const tool = AiTool.make("write", {
   parameters
 })
 
-export const makeWrite = (services: ChangeServices, places: Places): ToolDefinition => {
+export const makeWrite = (services: ChangeServices): ToolDefinition => {
   const decode = makeInput("write", parameters)
 
   const plan = Effect.fnUntraced(function* (place: Place, content: string, workspace: Workspace) {
@@ -28,9 +28,12 @@ export const makeWrite = (services: ChangeServices, places: Places): ToolDefinit
     if (file !== null && services.ledger.isOutdated(workspace.sessionId, place.real, file.stamp)) {
       return yield* refuse(`${place.shown} changed since you read it: read it again, then write`)
     }
-    const text = file === null ? content : withLineEnding(content, lineEnding(file.text))
+    const text = file === null ? content : keepLineEndings(file.text, content)
     const done = file === null ? "Created" : text === file.text ? "Left unchanged" : "Replaced"
-    return { file, text, line: 1, summary: `${done} ${place.shown} (${countLines(text)} lines).` } satisfies Change
+    return {
+      changes: [{ place, file, text, line: 1 }],
+      summary: `${done} ${place.shown} (${countLines(text)} lines).`
+    } satisfies Plan
   })
 
   return {
@@ -40,10 +43,10 @@ export const makeWrite = (services: ChangeServices, places: Places): ToolDefinit
     concurrency: "exclusive",
     prepare: Effect.fnUntraced(function* (raw, workspace) {
       const { content, path } = yield* decode(raw)
-      const place = yield* places.find(path, workspace)
+      const place = yield* services.places.find(path, workspace)
       return yield* prepareChange(
         services,
-        { title: `Write ${place.shown}`, place, plan: (now) => plan(place, content, now) },
+        { title: `Write ${place.shown}`, places: [place], plan: (now) => plan(place, content, now) },
         workspace
       )
     })

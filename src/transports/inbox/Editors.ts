@@ -1,6 +1,7 @@
 /** The ends that conversations of the inbox hear and speak through. None of them is a program with files of its own. */
 import * as Effect from "effect/Effect"
 import { noCapabilities } from "../../domain/Capability.ts"
+import type { ElicitationAnswer } from "../../domain/Elicitation.ts"
 import type { Event } from "../../domain/Event.ts"
 import type { Answer } from "../../domain/permission/Permission.ts"
 import type { Position } from "../../domain/session/Position.ts"
@@ -25,6 +26,7 @@ export const make = (isGone: () => boolean): Editors => {
     emit: () => Effect.void,
     caughtUp: Effect.void,
     ask: () => Effect.succeed<Answer>({ _tag: "Gone" }),
+    elicit: () => Effect.succeed<ElicitationAnswer>({ _tag: "Gone" }),
     isGone,
     readTextFile: () => Effect.fail(new EditorFailed({ notFound: false, message: "The inbox has no files to offer" }))
   }

@@ -6,15 +6,14 @@ import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import type { ExecutionMode } from "../../../src/domain/permission/ExecutionMode.ts"
-import type { ToolName } from "../../../src/domain/Harness.ts"
 import { PermissionBroker } from "../../../src/services/PermissionBroker.ts"
 import { defaultSettings } from "../../../src/services/settings/Merge.ts"
 import { nothingAsked, scripted, spoken, steps } from "../../support/models.ts"
 import { makeFolder, makeWorkspace, platform, read, toolbox, write } from "../../support/toolbox.ts"
-import { runTurn } from "../../support/turns.ts"
+import { runTurn, unremembered } from "../../support/turns.ts"
 import { makeSession } from "../../support/turnSession.ts"
 
-type Call = readonly [ToolName, Record<string, unknown>]
+type Call = readonly [string, Record<string, unknown>]
 
 interface Given {
   readonly cwd: string
@@ -47,7 +46,7 @@ const use = Effect.fnUntraced(function* (given: Given, ...calls: ReadonlyArray<C
       asked
     ),
     tools,
-    broker: Layer.provide(PermissionBroker.layer, tools)
+    broker: Layer.provide(PermissionBroker.layer, [tools, unremembered])
   })
   return spoken(asked.prompts.at(-1) ?? []).flatMap((line) => {
     const [, status, text] = /^(result|failed) \w+ (.*)$/s.exec(line) ?? []

@@ -4,11 +4,13 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Schema from "effect/Schema"
 import { SessionId } from "../../../src/domain/Ids.ts"
+import { EditorFailed } from "../../../src/services/Editor.ts"
 import {
   bytes,
   call,
   makeEditor,
   makeFolder,
+  makeContext,
   makeWorkspace,
   platform,
   prepare,
@@ -224,12 +226,7 @@ describe("write", () => {
       yield* write(`${work}/a.txt`, "before")
       const prepared = yield* prepare("edit", { path: "a.txt", old_string: "before", new_string: "after" }, workspace)
       yield* write(`${work}/a.txt`, "before and more")
-      const outcome = yield* prepared.run({
-        workspace,
-        plan: () => Effect.void,
-        readable: Effect.succeedNone,
-        progress: () => Effect.void
-      })
+      const outcome = yield* prepared.run(makeContext(workspace))
       assert.deepStrictEqual(outcome.content, [
         { type: "diff", path: `${work}/a.txt`, oldText: "before and more", newText: "after and more" }
       ])
@@ -385,6 +382,150 @@ describe("what lies outside of the workspace", () => {
       const alias = makeWorkspace(`${base}/alias`)
       assert.deepStrictEqual((yield* outsideOf("read", { path: "a.txt" }, alias)).outside, [])
       assert.deepStrictEqual((yield* outsideOf("read", { path: `${work}/a.txt` }, alias)).outside, [])
+    }).pipe(Effect.provide(toolbox()))
+  )
+})
+
+describe("several edits in one call", () => {
+  it.effect("are made one after another, all or none", () =>
+    Effect.gen(function* () {
+      const { work, workspace } = yield* setUp
+      yield* write(`${work}/a.ts`, "one\ntwo\nthree\n")
+      const edits = [
+        { old_string: "two", new_string: "2\nmore" },
+        { oldText: "more", newText: "MORE" },
+        { old_string: "e", new_string: "E", replace_all: "true" }
+      ]
+      const done = yield* call("edit", { path: "a.ts", edits: JSON.stringify(edits.slice(0, 2)) }, workspace)
+      assert.include(done.outcome.text, "2 replacements, the first at line 2.")
+      assert.deepStrictEqual(done.outcome.content, [
+        { type: "diff", path: `${work}/a.ts`, oldText: "one\ntwo\nthree\n", newText: "one\n2\nMORE\nthree\n" }
+      ])
+      const failing = [
+        { old_string: "one", new_string: "1" },
+        { old_string: "nothing", new_string: "x" }
+      ]
+      const { outcome, prepared } = yield* call("edit", { path: "a.ts", edits: failing }, workspace)
+      assert.strictEqual(prepared.access._tag, "Read")
+      assert.match(
+        outcome.text,
+        /^"old_string" of edits\.1 does not occur in a\.ts.*Nothing was changed; the 1 edits before it would fit/
+      )
+      assert.strictEqual(yield* read(`${work}/a.ts`), "one\n2\nMORE\nthree\n")
+      yield* call("edit", { path: "a.ts", old_string: "", edits: [edits[2]] }, workspace)
+      assert.strictEqual(yield* read(`${work}/a.ts`), "onE\n2\nMORE\nthrEE\n")
+      const messageOf = (input: object) =>
+        Effect.map(Effect.flip(prepare("edit", { path: "a.ts", ...input }, workspace)), ({ message }) => message)
+      assert.include(yield* messageOf({}), '"old_string" is missing')
+      assert.include(yield* messageOf({ old_string: "x" }), '"new_string" is missing')
+      assert.include(yield* messageOf({ old_string: "x", new_string: "y", edits }), 'both "old_string" and "edits"')
+      assert.include(yield* messageOf({ edits: [{ old_string: "x" }] }), '"edits.0.new_string" is missing')
+    }).pipe(Effect.provide(toolbox()))
+  )
+
+  it.effect("may differ in white space, which is said, and never where that could mean two places", () =>
+    Effect.gen(function* () {
+      const { work, workspace } = yield* setUp
+      yield* write(`${work}/a.go`, "func a() {\n\tb()\n}\n\tc()\n  c()\n")
+      const input = { path: "a.go", old_string: "func a() {\n    b()\n}", new_string: "func a() {\n    x()\n}" }
+      const { outcome } = yield* call("edit", input, workspace)
+      assert.include(outcome.text, "It matches but for white space; what was put in has the indentation of the file.")
+      assert.strictEqual(yield* read(`${work}/a.go`), "func a() {\n\tx()\n}\n\tc()\n  c()\n")
+      const unsure = yield* call("edit", { path: "a.go", old_string: "      c()", new_string: "d()" }, workspace)
+      assert.include(unsure.outcome.text, "but for white space 2 times, at lines 4, 5: copy the one you mean exactly")
+    }).pipe(Effect.provide(toolbox()))
+  )
+})
+
+describe("odd files", () => {
+  it.live("are named for what they are, and never wait or fill the memory", () =>
+    Effect.gen(function* () {
+      const { work, workspace } = yield* setUp
+      yield* call(
+        "bash",
+        { command: "mkfifo pipe; truncate -s 20G sparse; printf '\\357\\273\\277' > mark" },
+        workspace
+      )
+      yield* write(`${work}/mac.txt`, "one\rtwo\r")
+      yield* write(`${work}/wide.txt`, Buffer.from("\ufeffö\r\nb\r\n", "utf16le"))
+      yield* write(`${work}/late.txt`, `${"a\n".repeat(50_000)}\0\n`)
+      const textOf = (path: string, more: object = {}) =>
+        Effect.map(call("read", { path, ...more }, workspace), ({ outcome }) => outcome.text)
+      const start = performance.now()
+      const before = process.memoryUsage().rss
+      assert.include(yield* textOf("sparse", { offset: 50_000_000 }), "is a binary file (21475 MB)")
+      assert.include(yield* textOf("pipe"), "is not a regular file but a FIFO")
+      assert.include(yield* textOf("/dev/zero"), "is not a regular file but a CharacterDevice")
+      assert.include(yield* textOf("late.txt", { limit: 1 }), "is a binary file (100 kB)")
+      assert.isBelow(performance.now() - start, 3_000)
+      assert.isBelow((process.memoryUsage().rss - before) / 1e6, 50)
+      assert.strictEqual(yield* textOf("mark"), "(the file is empty)")
+      assert.strictEqual(yield* textOf("mac.txt"), "     1\tone\n     2\ttwo")
+      assert.strictEqual(yield* textOf("wide.txt"), "     1\tö\n     2\tb")
+      assert.include(yield* textOf("/proc/self/status"), "Pid:")
+      for (const path of ["pipe", "sparse", "/dev/null"]) {
+        for (const [tool, input] of [
+          ["write", { content: "x" }],
+          ["edit", { old_string: "a", new_string: "b" }],
+          ["apply_patch", { patch: `--- ${path}\n+++ ${path}\n@@ -1 +1 @@\n-a\n+b\n` }]
+        ] as const) {
+          // To a patch that name is no file at all.
+          if (tool === "apply_patch" && path === "/dev/null") continue
+          const { outcome } = yield* call(tool, { path, ...input }, workspace)
+          assert.strictEqual(outcome.status, "failed", `${tool} ${path}`)
+        }
+      }
+    }).pipe(Effect.provide(toolbox()))
+  )
+})
+
+describe("a path that leads elsewhere than where it was judged", () => {
+  it.effect("is neither read nor written", () =>
+    Effect.gen(function* () {
+      const { base, fs, work, workspace } = yield* setUp
+      yield* write(`${base}/secret`, "SECRET")
+      yield* write(`${work}/a.txt`, "one")
+      for (const [tool, input] of [
+        ["read", {}],
+        ["write", { content: "x" }],
+        ["edit", { old_string: "one", new_string: "x" }],
+        ["apply_patch", { patch: "--- a.txt\n+++ a.txt\n@@ -1 +1 @@\n-one\n+x\n" }]
+      ] as const) {
+        const prepared = yield* prepare(tool, { path: "a.txt", ...input }, workspace)
+        yield* fs.remove(`${work}/a.txt`)
+        yield* fs.symlink("../secret", `${work}/a.txt`)
+        const outcome = yield* prepared.run(makeContext(workspace))
+        assert.strictEqual(outcome.status, "failed", tool)
+        assert.notInclude(outcome.text, "SECRET")
+        assert.strictEqual(yield* read(`${base}/secret`), "SECRET")
+        yield* fs.remove(`${work}/a.txt`)
+        yield* write(`${work}/a.txt`, "one")
+      }
+    }).pipe(Effect.provide(toolbox()))
+  )
+})
+
+describe("notices", () => {
+  it.effect("about the editor are told once in a session", () =>
+    Effect.gen(function* () {
+      const { work } = yield* setUp
+      yield* write(`${work}/a.txt`, "one\n")
+      const { editor } = makeEditor(new Map())
+      const failing = {
+        ...editor,
+        readTextFile: () => Effect.fail(new EditorFailed({ notFound: false, message: "boom" }))
+      }
+      const textOf = (name: string, input: object, session = "session-1") =>
+        Effect.map(
+          call(name, input, makeWorkspace(work, { editor: failing, sessionId: SessionId.make(session) })),
+          ({ outcome }) => outcome.text
+        )
+      assert.match(
+        yield* textOf("edit", { path: "a.txt", old_string: "one", new_string: "two" }),
+        /^Edited .*\n\(The editor could not say what it shows \(boom\)\. Files are read from the disk/
+      )
+      assert.strictEqual(yield* textOf("read", { path: "a.txt" }), "     1\ttwo")
+      assert.include(yield* textOf("read", { path: "a.txt" }, "session-2"), "could not say")
     }).pipe(Effect.provide(toolbox()))
   )
 })

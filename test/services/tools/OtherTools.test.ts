@@ -6,12 +6,21 @@ import * as Fiber from "effect/Fiber"
 import * as FileSystem from "effect/FileSystem"
 import * as Schema from "effect/Schema"
 import * as AiTool from "effect/ai/Tool"
-import type { ToolName } from "../../../src/domain/Harness.ts"
 import { SessionId } from "../../../src/domain/Ids.ts"
 import { Tools } from "../../../src/services/Tools.ts"
-import { call, makeFolder, makeWorkspace, prepare, read, textOf, toolbox, write } from "../../support/toolbox.ts"
+import {
+  call,
+  makeFolder,
+  makeContext,
+  makeWorkspace,
+  prepare,
+  read,
+  textOf,
+  toolbox,
+  write
+} from "../../support/toolbox.ts"
 
-const names: ReadonlyArray<ToolName> = ["read", "write", "edit", "grep", "glob", "list", "bash", "todo"]
+const names: ReadonlyArray<string> = ["read", "write", "edit", "apply_patch", "grep", "glob", "list", "bash", "todo"]
 
 const setUp = Effect.gen(function* () {
   const { base, work } = yield* makeFolder
@@ -36,14 +45,14 @@ describe("the tools", () => {
     Effect.gen(function* () {
       const tools = (yield* Tools).get(names)
       const alone = tools.filter(({ concurrency }) => concurrency === "exclusive").map(({ tool }) => tool.name)
-      assert.deepStrictEqual(alone, ["write", "edit", "bash"])
+      assert.deepStrictEqual(alone, ["write", "edit", "apply_patch", "bash"])
     }).pipe(Effect.provide(toolbox()))
   )
 
   it.effect("name no path for a glob, and a telling title for every call (F72, F74)", () =>
     Effect.gen(function* () {
       const { work, workspace } = yield* setUp
-      const inputs: ReadonlyArray<readonly [ToolName, object, string, ReadonlyArray<string>]> = [
+      const inputs: ReadonlyArray<readonly [string, object, string, ReadonlyArray<string>]> = [
         ["read", { path: "src/a.ts", offset: 10, limit: 31 }, "Read src/a.ts (lines 10-40)", [`${work}/src/a.ts`]],
         ["write", { path: "src/../b.ts", content: "" }, "Write b.ts", [`${work}/b.ts`]],
         ["edit", { path: "b.ts", old_string: "", new_string: "x" }, "Edit b.ts", [`${work}/b.ts`]],
@@ -74,7 +83,7 @@ describe("two sessions", () => {
         const cwd = `${base}/${name}`
         yield* fs.makeDirectory(cwd, { recursive: true })
         const workspace = makeWorkspace(cwd, { sessionId: SessionId.make(`session-${at}`) })
-        const text = (tool: ToolName, input: object) =>
+        const text = (tool: string, input: object) =>
           Effect.map(call(tool, input, workspace), ({ outcome }) => outcome.text)
         assert.match(yield* text("bash", { command: "pwd" }), new RegExp(`^${cwd}\n`))
         yield* text("write", { path: "rel.txt", content: `in ${name}` })
@@ -98,7 +107,7 @@ describe("grep, glob and list", () => {
       yield* write(`${work}/notes/info.md`, "needle\n")
       yield* write(`${work}/b.md`, "needle # x\n# needle\n")
       yield* write(`${work}/many.txt`, "hit\n".repeat(300))
-      const text = (name: ToolName, input: object) =>
+      const text = (name: string, input: object) =>
         Effect.map(call(name, input, workspace), ({ outcome }) => outcome.text)
       const note = "(git-ignored files were not searched; include_ignored searches them)"
       assert.strictEqual(yield* text("grep", { pattern: "needle" }), `b.md:1: needle # x\nb.md:2: # needle\n${note}`)
@@ -119,11 +128,47 @@ describe("grep, glob and list", () => {
       assert.strictEqual(yield* text("glob", { pattern: "**/*.md" }), `b.md\n${note}`)
       assert.strictEqual(yield* text("glob", { pattern: "*.md", include_ignored: true }), "b.md\nnotes/info.md")
       assert.include(yield* text("read", { path: "notes/info.md" }), "needle")
-      assert.strictEqual(yield* text("list", {}), ".gitignore\nb.md\nmany.txt\nnotes/")
+      const shownNames = ".gitignore\nb.md\nmany.txt"
+      assert.strictEqual(
+        yield* text("list", {}),
+        `${shownNames}\n(1 git-ignored name is not shown; include_ignored shows it)`
+      )
+      assert.strictEqual(yield* text("list", { include_ignored: true }), `${shownNames}\nnotes/`)
+      // A folder that is named is looked into, even if it is ignored itself.
+      assert.strictEqual(yield* text("list", { path: "notes" }), "info.md")
+      assert.strictEqual(yield* text("grep", { pattern: "needle", path: "notes" }), `notes/info.md:1: needle\n${note}`)
       assert.include(yield* text("list", { path: "b.md" }), "is a file")
       assert.include(yield* text("list", { path: "note" }), "Similar names there: notes")
       const shown = yield* call("grep", { pattern: "needle" }, workspace)
       assert.match(textOf(shown.outcome.content), /^```\n[^]*\n```$/)
+    }).pipe(Effect.provide(toolbox()))
+  )
+})
+
+describe("a workspace of several folders", () => {
+  it.live("is searched as a whole, and ignored files by default where the settings say so", () =>
+    Effect.gen(function* () {
+      const { base, fs, work } = yield* setUp
+      yield* fs.makeDirectory(`${base}/more`)
+      yield* write(`${work}/a.md`, "needle\n")
+      yield* write(`${base}/more/b.md`, "needle\n".repeat(3))
+      yield* write(`${base}/more/.gitignore`, "*.log\n")
+      yield* write(`${base}/more/c.log`, "needle\n")
+      const workspace = makeWorkspace(work, { roots: [work, `${base}/more`] })
+      const text = (name: string, input: object) =>
+        Effect.map(call(name, input, workspace), ({ outcome }) => outcome.text)
+      const { access, title } = yield* prepare("grep", { pattern: "needle" }, workspace)
+      assert.strictEqual(title, 'Search "needle" in . and 1 more folder')
+      assert.deepStrictEqual(access, { _tag: "Read", paths: [work, `${base}/more`], outside: [] })
+      assert.include(yield* text("grep", { pattern: "needle" }), `a.md:1: needle\n${base}/more/b.md:1: needle\n`)
+      assert.notInclude(yield* text("grep", { pattern: "needle", path: work }), "b.md")
+      assert.match(yield* text("glob", { pattern: "*.md" }), new RegExp(`^a\\.md\n${base}/more/b\\.md\n`))
+      yield* Effect.gen(function* () {
+        const all = `a.md\n${base}/more/b.md\n${base}/more/c.log`
+        assert.strictEqual(yield* text("glob", { pattern: "*.{md,log}" }), all)
+        assert.strictEqual(yield* text("list", { path: "../more" }), ".gitignore\nb.md\nc.log")
+        assert.notInclude(yield* text("glob", { pattern: "*.log", include_ignored: false }), "c.log")
+      }).pipe(Effect.provide(toolbox({ settings: { respectGitignore: false } })))
     }).pipe(Effect.provide(toolbox()))
   )
 })
@@ -213,12 +258,7 @@ describe("bash", { concurrent: true }, () => {
       )
       const seen = yield* Deferred.make<string>()
       const fiber = yield* Effect.forkChild(
-        prepared.run({
-          workspace,
-          plan: () => Effect.void,
-          readable: Effect.succeedNone,
-          progress: ({ content }) => Deferred.succeed(seen, textOf(content))
-        })
+        prepared.run(makeContext(workspace, { progress: ({ content }) => Deferred.succeed(seen, textOf(content)) }))
       )
       assert.strictEqual(yield* Deferred.await(seen), "```\nfirst\n```")
       const now = yield* Clock.currentTimeMillis

@@ -4,6 +4,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import type * as Schema from "effect/Schema"
+import { noCapabilities } from "../../../src/domain/Capability.ts"
 import { ErrorCode, WireError } from "../../../src/domain/wire/ErrorCode.ts"
 import { RequestId } from "../../../src/domain/wire/RequestId.ts"
 import * as Router from "../../../src/transports/acp/Router.ts"
@@ -80,7 +81,7 @@ describe("negotiation of an agent that knows version 1", () => {
           protocolVersion: 1,
           agentInfo: { name: "super-pi", title: "Super-Pi", version: "1.2.3" }
         })
-        assert.deepStrictEqual(Object.values(fake.connections[0]?.editor.capabilities ?? {}).filter(Boolean), [])
+        assert.deepStrictEqual(fake.connections[0]?.editor.capabilities, noCapabilities)
       })
   )
 

@@ -1,7 +1,7 @@
 /** What deny rules hide from whoever looks below a folder: left out as if it were not there, and told as a number. */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import type { Search, SearchFailed, SearchScope } from "../../files/Search.ts"
+import type { Search, SearchFailed, SearchScope } from "../../files/search/Search.ts"
 import type { Readable } from "../../PermissionBroker.ts"
 import type { Place } from "./Places.ts"
 

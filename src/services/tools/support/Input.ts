@@ -25,6 +25,8 @@ const aliases: Readonly<Record<string, string>> = {
   replaceAll: "replace_all",
   text: "content",
   regex: "pattern",
+  diff: "patch",
+  input: "patch",
   cmd: "command",
   todos: "entries",
   items: "entries"
@@ -59,6 +61,19 @@ const spelled = (value: unknown): unknown => {
     : Option.getOrElse(parseJson(value), () => value)
 }
 
+/** The same for a value inside of it; where it is a text itself, all of it is spelled out. */
+const respelled = (value: unknown, [key, ...path]: ReadonlyArray<string>): unknown => {
+  if (key === undefined || typeof value === "string") return spelled(value)
+  if (Array.isArray(value)) {
+    return value.map((item: unknown, index) => (String(index) === key ? respelled(item, path) : item))
+  }
+  return Predicate.isObject(value)
+    ? Object.fromEntries(
+        Object.entries(value).map(([name, item]) => [name, name === key ? respelled(item, path) : item])
+      )
+    : value
+}
+
 const format = SchemaIssue.makeFormatterStandardSchemaV1({
   leafHook: (issue) => (issue._tag === "MissingKey" ? "is missing" : SchemaIssue.defaultLeafHook(issue))
 })
@@ -81,12 +96,26 @@ const complain = (tool: string, problems: ReadonlyArray<Problem>): ToolInputInva
       .join("; ")}. Correct it and call again.`
   })
 
-/** Decodes by the schema that the model was shown; the message of a failure names each field. */
+/**
+ * Decodes by the schema that the model was shown; the message of a failure names each field. `items` are the fields of
+ * the objects in a list.
+ */
 export const makeInput = <A>(
   tool: string,
-  schema: Schema.ConstraintDecoder<A> & { readonly fields: Readonly<Record<string, unknown>> }
+  schema: Schema.ConstraintDecoder<A> & { readonly fields: Readonly<Record<string, unknown>> },
+  items: Readonly<Record<string, ReadonlyArray<string>>> = {}
 ) => {
   const known = new Set(Object.keys(schema.fields))
+  const inner = Object.entries(items).map(([key, names]) => [key, new Set(names)] as const)
+
+  const renameItems = (named: Record<string, unknown>): void => {
+    for (const [key, names] of inner) {
+      const list = named[key]
+      if (!Array.isArray(list)) continue
+      named[key] = list.map((item: unknown) => (Predicate.isObject(item) ? rename({ ...item }, names) : item))
+    }
+  }
+
   const decode = Schema.decodeUnknownResult(schema, { errors: "all" })
   return Effect.fnUntraced(function* (input: unknown) {
     const value = compact(typeof input === "string" ? Option.getOrElse(parseJson(input), () => input) : (input ?? {}))
@@ -94,12 +123,14 @@ export const makeInput = <A>(
       return yield* complain(tool, [{ field: "", message: "expected an object with named fields" }])
     }
     const named = rename({ ...value }, known)
+    renameItems(named)
     const first = decode(named)
     if (Result.isSuccess(first)) return first.success
     for (const { field } of problemsOf(first.failure)) {
-      const [key = ""] = field.split(".")
-      if (key in named) named[key] = spelled(named[key])
+      const [key = "", ...path] = field.split(".")
+      if (key in named) named[key] = respelled(named[key], path)
     }
+    renameItems(named)
     const second = decode(named)
     if (Result.isSuccess(second)) return second.success
     return yield* complain(tool, problemsOf(second.failure))

@@ -22,6 +22,8 @@ export interface Place {
 
 export interface Places {
   readonly find: (input: string, workspace: Workspace) => Effect.Effect<Place, ToolInputInvalid>
+  /** Whether its path still leads where it led when it was judged. */
+  readonly isUnmoved: (place: Place) => Effect.Effect<boolean>
 }
 
 export const makePlaces = (paths: Path.Path, realPaths: RealPaths, home: string | undefined): Places => ({
@@ -43,12 +45,26 @@ export const makePlaces = (paths: Path.Path, realPaths: RealPaths, home: string 
       ...(line === undefined ? {} : { line }),
       ...(endLine === undefined ? {} : { endLine })
     }
-  })
+  }),
+  isUnmoved: ({ path, real }) => Effect.map(realPaths.resolve(path), (now) => now === real)
 })
 
-/** Both names of a place count, so that a rule about either binds; what lies outside is told by its real name. */
-export const accessTo = (kind: "Read" | "Edit", { outside, path, real }: Place): Access => ({
+/** Both names of a place count, so that a rule about either binds. */
+const namesOf = (places: ReadonlyArray<Place>): ReadonlyArray<string> => [
+  ...new Set(places.flatMap(({ path, real }) => [path, real]))
+]
+
+/** What lies outside is told by its real name. */
+export const accessToAll = (kind: "Read" | "Edit", places: ReadonlyArray<Place>): Access => ({
   _tag: kind,
-  paths: path === real ? [path] : [path, real],
-  outside: outside ? [real] : []
+  paths: namesOf(places),
+  outside: [...new Set(places.flatMap(({ outside, real }) => (outside ? [real] : [])))]
 })
+
+export const accessTo = (kind: "Read" | "Edit", place: Place): Access => accessToAll(kind, [place])
+
+/** The same for a change; `sources` are those of the places whose content goes to another name. */
+export const accessToEdit = (places: ReadonlyArray<Place>, sources: ReadonlyArray<Place>): Access => {
+  const access = accessToAll("Edit", places)
+  return access._tag === "Edit" && sources.length > 0 ? { ...access, reads: namesOf(sources) } : access
+}

@@ -1,25 +1,33 @@
 /** The editor behind a client of version 1: told by `session/update`, asked by requests of ours. */
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type { EditorCapabilities } from "../../../domain/Capability.ts"
+import type { Elicitation, ElicitationAnswer } from "../../../domain/Elicitation.ts"
 import type { Answer, Question } from "../../../domain/permission/Permission.ts"
 import { ErrorCode } from "../../../domain/wire/ErrorCode.ts"
 import { ReadTextFileResponse } from "../../../domain/wire/v1/Client.ts"
+import { CreateElicitationRequest, CreateElicitationResponse, Form } from "../../../domain/wire/v1/Elicitation.ts"
 import { RequestPermissionResponse, type RequestPermissionRequest } from "../../../domain/wire/v1/Tool.ts"
 import { type Editor, EditorFailed } from "../../../services/Editor.ts"
 import { Activity } from "../../../domain/wire/Extensions.ts"
 import { activityOf, followUpOf, positionMeta } from "../Extensions.ts"
 import type { Client } from "../Version.ts"
-import { toUpdates } from "./Updates.ts"
+import { makeProjection } from "./Terminals.ts"
+import { toolCallFields } from "./Updates.ts"
 
 const decodePermission = Schema.decodeUnknownEffect(RequestPermissionResponse)
+const decodeForm = Schema.decodeUnknownEffect(Form)
+const decodeElicited = Schema.decodeUnknownEffect(CreateElicitationResponse)
+const readContent = Schema.decodeUnknownOption(Schema.Struct({ content: Schema.Record(Schema.String, Schema.Json) }))
+const encodeElicitation = Schema.encodeEffect(CreateElicitationRequest)
 const decodeText = Schema.decodeUnknownEffect(ReadTextFileResponse)
 
 const NOT_UNDERSTOOD = "The editor's answer was not understood"
 
 const permissionRequest = ({ sessionId, call, options }: Question): typeof RequestPermissionRequest.Encoded => ({
   sessionId,
-  toolCall: { toolCallId: call.id, ...call.patch },
+  toolCall: { toolCallId: call.id, ...toolCallFields(call.patch) },
   options: options.map(({ id, name, kind }) => ({ optionId: id, name, kind }))
 })
 
@@ -36,17 +44,46 @@ const answerTo = (question: Question, response: typeof RequestPermissionResponse
   return { _tag: "Selected", optionId: outcome.optionId, ...(message === undefined ? {} : { message }) }
 }
 
-export const makeEditor = (client: Client, capabilities: EditorCapabilities): Editor => ({
-  capabilities,
-  emit: (sessionId, event, position) => {
+const elicitation = Effect.fnUntraced(function* (request: Elicitation) {
+  const { callId, message, sessionId } = request
+  const scope = { sessionId, ...(callId === undefined ? {} : { toolCallId: callId }), message }
+  if (request._tag === "Url") {
+    const { elicitationId, url } = request
+    return yield* encodeElicitation({ ...scope, mode: "url", elicitationId, url })
+  }
+  const requestedSchema = yield* decodeForm({ type: "object", ...request.schema })
+  return yield* encodeElicitation({ ...scope, mode: "form", requestedSchema })
+})
+
+const elicited = (response: typeof CreateElicitationResponse.Type): ElicitationAnswer => {
+  switch (response.action) {
+    case "accept":
+      return { _tag: "Accepted", content: Option.getOrElse(readContent(response), () => ({ content: {} })).content }
+    case "decline":
+      return { _tag: "Declined" }
+    case "cancel":
+      return { _tag: "Cancelled" }
+    default:
+      return { _tag: "Unanswered", reason: NOT_UNDERSTOOD }
+  }
+}
+
+const emitter = (client: Client, capabilities: EditorCapabilities): Editor["emit"] => {
+  const project = makeProjection(capabilities)
+  return (sessionId, event, position) => {
     if (event._tag === "ActivityChanged") return client.notify(Activity._tag, activityOf(sessionId, event))
     const meta = positionMeta(position)
     return Effect.forEach(
-      toUpdates(event, capabilities),
+      project(sessionId, event),
       (update) => client.notify("session/update", { sessionId, update, ...meta }),
       { discard: true }
     )
-  },
+  }
+}
+
+export const makeEditor = (client: Client, capabilities: EditorCapabilities): Editor => ({
+  capabilities,
+  emit: emitter(client, capabilities),
   caughtUp: client.caughtUp,
   isGone: client.isClosed,
   ask: Effect.fn("Editor.ask")((question: Question) =>
@@ -60,11 +97,27 @@ export const makeEditor = (client: Client, capabilities: EditorCapabilities): Ed
       })
     )
   ),
-  readTextFile: Effect.fn("Editor.readTextFile")(function* (sessionId, path) {
+  elicit: Effect.fn("Editor.elicit")((request: Elicitation) =>
+    elicitation(request).pipe(
+      Effect.flatMap((params) => client.request("elicitation/create", params)),
+      Effect.flatMap(decodeElicited),
+      Effect.map(elicited),
+      Effect.catchTags({
+        WireError: (error) =>
+          Effect.succeed<ElicitationAnswer>({
+            _tag: "Unanswered",
+            reason: `The editor could not ask: ${error.message}`
+          }),
+        ConnectionClosed: () => Effect.succeed<ElicitationAnswer>({ _tag: "Gone" }),
+        SchemaError: () => Effect.succeed<ElicitationAnswer>({ _tag: "Unanswered", reason: NOT_UNDERSTOOD })
+      })
+    )
+  ),
+  readTextFile: Effect.fn("Editor.readTextFile")(function* (sessionId, path, range) {
     if (!capabilities.readTextFile) {
       return yield* new EditorFailed({ notFound: false, message: "The editor does not offer its files" })
     }
-    return yield* client.request("fs/read_text_file", { sessionId, path }).pipe(
+    return yield* client.request("fs/read_text_file", { sessionId, path, ...range }).pipe(
       Effect.flatMap(decodeText),
       Effect.map(({ content }) => content),
       Effect.mapError(

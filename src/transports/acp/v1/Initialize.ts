@@ -4,13 +4,16 @@ import type { InitializeResponse } from "../../../domain/wire/v1/Initialize.ts"
 import type { ClientCapabilities } from "../../../domain/wire/v1/Capability.ts"
 import type { AgentDescription } from "../../../services/Agent.ts"
 import type { AuthMethod } from "../../../services/Auth.ts"
-import { describeHarness, methods, notifications } from "../Extensions.ts"
+import { describeHarness, keepsOutput, methods, notifications, terminalsOf } from "../Extensions.ts"
 import type { Parties } from "../Version.ts"
 
 export const capabilitiesOf = (client: ClientCapabilities | undefined): EditorCapabilities => ({
   readTextFile: client?.fs?.readTextFile ?? false,
   terminalAuth: client?.auth?.terminal ?? false,
-  notices: client?.session?.notices !== undefined
+  notices: client?.session?.notices !== undefined,
+  incrementalOutput: keepsOutput(client?._meta),
+  terminals: terminalsOf(client?._meta),
+  elicitation: { form: client?.elicitation?.form !== undefined, url: client?.elicitation?.url !== undefined }
 })
 
 const authMethod = ({ terminal, ...method }: AuthMethod) =>
@@ -25,7 +28,7 @@ export const describe = (
   agentCapabilities: {
     loadSession: true,
     promptCapabilities: { image: description.image, audio: false, embeddedContext: true },
-    mcpCapabilities: { http: description.mcpHttp, sse: false },
+    mcpCapabilities: { http: description.mcpHttp, sse: description.mcpHttp },
     sessionCapabilities: { list: {}, resume: {}, close: {}, delete: {}, additionalDirectories: {} },
     auth: { logout: {} },
     _meta: { superPi: { harnesses: description.harnesses.map(({ id }) => id), methods, notifications } }
@@ -40,6 +43,10 @@ export const describe = (
     version: parties.agentVersion
   },
   _meta: {
-    superPi: { harnesses: description.harnesses.map((harness) => describeHarness(harness, parties.options.ceiling)) }
+    superPi: {
+      harnesses: description.harnesses.map((harness) =>
+        describeHarness(harness, harness.id === description.defaultHarness, parties.options.ceiling)
+      )
+    }
   }
 })

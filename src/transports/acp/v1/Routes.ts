@@ -1,12 +1,12 @@
 /** The methods of version 1 as intents of the agent. */
 import * as Effect from "effect/Effect"
 import { InvalidInput } from "../../../domain/Failure.ts"
-import { ForkSession, type ExtensionRequests } from "../../../domain/wire/Extensions.ts"
+import { DiffSession, ForkSession, type ExtensionRequests, UndoSession } from "../../../domain/wire/Extensions.ts"
 import * as Method from "../../../domain/wire/v1/AgentMethods.ts"
 import type { AgentNotifications, AgentRequests } from "../../../domain/wire/v1/Contract.ts"
 import type { AgentConnection, AgentDescription } from "../../../services/Agent.ts"
 import type { NotificationRoute, RequestRoute, Routes } from "../../Routes.ts"
-import { afterOf, tokenOf, wishesOf, wishFields } from "../Extensions.ts"
+import { afterOf, tokenOf, undoOf, wishesOf, wishFields } from "../Extensions.ts"
 import { onNotification, onRequest, routes, type Table } from "../Version.ts"
 import { answerOf, contentsOf } from "./Prompt.ts"
 import { pageOf, placeOf, stateOf } from "./Session.ts"
@@ -107,7 +107,9 @@ const working = (agent: AgentConnection, description: AgentDescription) => ({
       const content = yield* contentsOf(prompt, description)
       return answerOf(yield* agent.prompt(sessionId, content))
     })
-  )
+  ),
+  "_superpi/session/undo": onRequest(UndoSession, ({ sessionId }) => Effect.map(agent.undo(sessionId), undoOf)),
+  "_superpi/session/diff": onRequest(DiffSession, ({ sessionId }) => agent.diff(sessionId))
 })
 
 export const makeRoutes = (agent: AgentConnection, description: AgentDescription): Routes => {

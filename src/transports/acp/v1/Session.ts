@@ -18,17 +18,16 @@ const mcpSpec = (
   index: number,
   description: AgentDescription
 ): Effect.Effect<McpSpec, InvalidInput> => {
-  if (server.type === "sse" || (server.type === "http" && !description.mcpHttp)) {
-    const remedy = description.mcpHttp ? "http or stdio" : "stdio"
-    return Effect.fail(
-      new InvalidInput({
-        field: `mcpServers[${index}].type`,
-        message: `${server.type} servers are not supported here; use ${remedy}`
-      })
-    )
-  }
-  if (server.type === "http") {
-    return Effect.succeed({ _tag: "Http", name: server.name, url: server.url, headers: pairs(server.headers) })
+  if (server.type !== undefined) {
+    const { headers, name, type, url } = server
+    return description.mcpHttp
+      ? Effect.succeed({ _tag: type === "sse" ? "Sse" : "Http", name, url, headers: pairs(headers) })
+      : Effect.fail(
+          new InvalidInput({
+            field: `mcpServers[${index}].type`,
+            message: `${type} servers are not supported here; use stdio`
+          })
+        )
   }
   const { name, command, args, env } = server
   return Effect.succeed({ _tag: "Stdio", name, command, args, env: pairs(env) })

@@ -1,21 +1,42 @@
 /** One event, one projection: the same updates when it happens and when the session is loaded. */
 import type { EditorCapabilities } from "../../../domain/Capability.ts"
 import type { ConfigOption as DomainOption } from "../../../domain/session/Config.ts"
-import type { Event } from "../../../domain/Event.ts"
-import type { ToolCallPatch } from "../../../domain/Tool.ts"
+import type { Event, ToolCallProgress } from "../../../domain/Event.ts"
+import { outputText, type ToolCallPatch, type ToolContent } from "../../../domain/Tool.ts"
 import type { SelectOption } from "../../../domain/wire/v1/Config.ts"
+import type { ToolCallContent } from "../../../domain/wire/v1/Tool.ts"
 import type { SessionUpdate } from "../../../domain/wire/v1/Update.ts"
+import { freshOutput } from "../Extensions.ts"
 
 export type Update = typeof SessionUpdate.Encoded
 
 /** All our options are choices; a boolean would need a client that knows it (CFG-02). */
 export const selectOption = (option: DomainOption): typeof SelectOption.Encoded => ({ ...option, type: "select" })
 
+const shown = (item: ToolContent): typeof ToolCallContent.Encoded =>
+  item.type === "output" ? { type: "content", content: { type: "text", text: outputText(item) } } : item
+
+/** The fields of a call as this version writes them. */
+export const toolCallFields = ({ content, ...rest }: ToolCallPatch) => ({
+  ...rest,
+  ...(content === undefined ? {} : { content: content.map(shown) })
+})
+
 const toolCallUpdate = (id: string, patch: ToolCallPatch): Update => ({
   sessionUpdate: "tool_call_update",
   toolCallId: id,
-  ...patch
+  ...toolCallFields(patch)
 })
+
+const progress = (
+  { fresh, id, patch }: ToolCallProgress,
+  { incrementalOutput }: EditorCapabilities
+): ReadonlyArray<Update> => {
+  if (fresh === undefined) return [toolCallUpdate(id, patch)]
+  const { content, ...rest } = patch
+  if (incrementalOutput) return fresh === "" ? [] : [toolCallUpdate(id, { ...rest, ...freshOutput(fresh) })]
+  return content === undefined ? [] : [toolCallUpdate(id, patch)]
+}
 
 /** In the order in which they have to be sent. Empty for what this client does not know. */
 export const toUpdates = (event: Event, capabilities: EditorCapabilities): ReadonlyArray<Update> => {
@@ -43,11 +64,12 @@ export const toUpdates = (event: Event, capabilities: EditorCapabilities): Reado
         }
       ]
     case "ToolCallStarted": {
-      const { id, ...call } = event.call
-      return [{ sessionUpdate: "tool_call", toolCallId: id, ...call }]
+      const { content, id, ...call } = event.call
+      return [{ sessionUpdate: "tool_call", toolCallId: id, ...call, content: content.map(shown) }]
     }
-    case "ToolCallUpdated":
     case "ToolCallProgress":
+      return progress(event, capabilities)
+    case "ToolCallUpdated":
       return [toolCallUpdate(event.id, event.patch)]
     case "PlanUpdated":
       return [{ sessionUpdate: "plan", entries: event.entries }]

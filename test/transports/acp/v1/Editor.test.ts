@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import type * as Schema from "effect/Schema"
 import { MessageId, SessionId, ToolCallId } from "../../../../src/domain/Ids.ts"
+import type { Elicitation, ElicitationAnswer } from "../../../../src/domain/Elicitation.ts"
 import type { Answer, Question } from "../../../../src/domain/permission/Permission.ts"
 import { type FakeAgent, makeFakeAgent } from "../../../support/FakeAgent.ts"
 import { makeOpenWire, type Wire } from "../../../support/Wire.ts"
@@ -245,6 +246,87 @@ describe("what an editor is told", () => {
         ["_superpi/session/activity", { sessionId: "s-1", state: "working" }],
         ["_superpi/session/activity", { sessionId: "s-1", state: "idle", stopReason: "end_turn" }]
       ])
+    })
+  )
+})
+
+describe("a form or a page", () => {
+  const form: Elicitation = {
+    _tag: "Form",
+    sessionId,
+    callId: ToolCallId.make("t-1"),
+    message: "Which one?",
+    schema: {
+      properties: { which: { type: "string", enum: ["a", "b"] }, sure: { type: "boolean" } },
+      required: ["which"]
+    }
+  }
+  const page: Elicitation = {
+    _tag: "Url",
+    sessionId,
+    message: "Sign in",
+    url: "https://example.org/sign-in",
+    elicitationId: "e-1"
+  }
+
+  it.effect("ELI-02, ELI-03: is asked with its session, its call and a flat schema", () =>
+    Effect.gen(function* () {
+      const { wire, editor } = yield* open({ elicitation: { form: {} } })
+      assert.deepStrictEqual(editor.capabilities.elicitation, { form: true, url: false })
+      const asking = yield* Effect.forkChild(editor.elicit(form))
+      const asked = yield* answer(wire, { result: { action: "accept", content: { which: "b", sure: true } } })
+      assert.strictEqual(asked["method"], "elicitation/create")
+      assert.deepStrictEqual(asked["params"], {
+        sessionId: "s-1",
+        toolCallId: "t-1",
+        mode: "form",
+        message: "Which one?",
+        requestedSchema: { type: "object", ...form.schema }
+      })
+      assert.deepStrictEqual(yield* Fiber.join(asking), { _tag: "Accepted", content: { which: "b", sure: true } })
+    })
+  )
+
+  it.effect("ELI-05: a page is named by its address and an id", () =>
+    Effect.gen(function* () {
+      const { wire, editor } = yield* open({ elicitation: { url: {} } })
+      const asking = yield* Effect.forkChild(editor.elicit(page))
+      const asked = yield* answer(wire, { result: { action: "accept" } })
+      assert.deepStrictEqual(asked["params"], {
+        sessionId: "s-1",
+        mode: "url",
+        message: "Sign in",
+        url: "https://example.org/sign-in",
+        elicitationId: "e-1"
+      })
+      assert.deepStrictEqual(yield* Fiber.join(asking), { _tag: "Accepted", content: {} })
+    })
+  )
+
+  const answers: ReadonlyArray<readonly [reply: Readonly<Record<string, Json>>, tag: ElicitationAnswer["_tag"]]> = [
+    [{ result: { action: "decline" } }, "Declined"],
+    [{ result: { action: "cancel" } }, "Cancelled"],
+    [{ result: { action: "later" } }, "Unanswered"],
+    [{ result: {} }, "Unanswered"],
+    [{ result: null }, "Unanswered"],
+    [{ error: { code: -32603, message: "no" } }, "Unanswered"]
+  ]
+  for (const [reply, tag] of answers) {
+    it.effect(`${JSON.stringify(reply)} is ${tag}`, () =>
+      Effect.gen(function* () {
+        const { wire, editor } = yield* open({ elicitation: { form: {} } })
+        const asking = yield* Effect.forkChild(editor.elicit(form))
+        yield* answer(wire, reply)
+        assert.strictEqual((yield* Fiber.join(asking))._tag, tag)
+      })
+    )
+  }
+
+  it.effect("a schema that is not flat is never sent", () =>
+    Effect.gen(function* () {
+      const { editor } = yield* open({ elicitation: { form: {} } })
+      const nested: Elicitation = { ...form, schema: { properties: { a: { type: 5 } } } }
+      assert.strictEqual((yield* editor.elicit(nested))._tag, "Unanswered")
     })
   )
 })

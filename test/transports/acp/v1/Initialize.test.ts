@@ -17,13 +17,13 @@ describe("initialize", () => {
       assert.deepStrictEqual(at(result, "agentCapabilities"), {
         loadSession: true,
         promptCapabilities: { image: true, audio: false, embeddedContext: true },
-        mcpCapabilities: { http: true, sse: false },
+        mcpCapabilities: { http: true, sse: true },
         sessionCapabilities: { list: {}, resume: {}, close: {}, delete: {}, additionalDirectories: {} },
         auth: { logout: {} },
         _meta: {
           superPi: {
             harnesses: ["super-pi-code", "super-pi-assistant", "super-pi-librarian", "super-pi-planner"],
-            methods: ["_superpi/session/fork"],
+            methods: ["_superpi/session/fork", "_superpi/session/undo", "_superpi/session/diff"],
             notifications: ["_superpi/session/activity"]
           }
         }
@@ -47,9 +47,10 @@ describe("initialize", () => {
         description: "Studies a repository and writes a plan; cannot change anything",
         default: false,
         capabilities: {
-          tools: ["read", "grep", "glob", "list", "todo"],
+          tools: ["read", "grep", "glob", "list", "ask_user", "todo"],
           mcp: false,
           unattended: false,
+          sandbox: "read-only",
           modes: ["plan"]
         }
       })
@@ -88,7 +89,10 @@ describe("initialize", () => {
       assert.deepStrictEqual(fake.connections[0]?.editor.capabilities, {
         readTextFile: true,
         terminalAuth: false,
-        notices: true
+        notices: true,
+        incrementalOutput: false,
+        terminals: undefined,
+        elicitation: { form: false, url: false }
       })
     })
   )

@@ -40,7 +40,13 @@ describe("a turn", () => {
   it.effect("TRN-03, TRN-17: what is not advertised, or nothing at all, is refused and nothing runs", () =>
     Effect.gen(function* () {
       const fake = makeFakeAgent(() => ({
-        describe: Effect.succeed({ authMethods: [], harnesses: [], image: false, mcpHttp: false })
+        describe: Effect.succeed({
+          authMethods: [],
+          harnesses: [],
+          defaultHarness: "none",
+          image: false,
+          mcpHttp: false
+        })
       }))
       const wire = yield* makeOpenWire(fake.agent)
       for (const [prompt, field] of [

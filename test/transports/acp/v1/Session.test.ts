@@ -76,6 +76,8 @@ describe("opening a session", () => {
         cwd: "/w",
         _meta: { yoloMode: "yes", systemPromptOverride: " \n" }
       })
+      yield* wire.request("session/new", { cwd: "/w", mcpServers: [], _meta: { autoMode: true } })
+      yield* wire.request("session/new", { cwd: "/w", mcpServers: [], _meta: { autoMode: true, yoloMode: true } })
       const wishes = fake.intents
         .filter(({ name }) => name.endsWith("Session"))
         .map(({ args }) => args.findLast((arg) => arg !== undefined))
@@ -89,7 +91,9 @@ describe("opening a session", () => {
           systemPrompt: "You are a poet."
         },
         { rules: "r" },
-        {}
+        {},
+        { mode: "auto" },
+        { mode: "always-approve" }
       ])
     })
   )
@@ -135,7 +139,7 @@ describe("opening a session", () => {
     })
   )
 
-  it.effect("MCP-01, MCP-02: stdio and http servers arrive, with their secrets wrapped", () =>
+  it.effect("MCP-01, MCP-02: stdio, http and sse servers arrive, with their secrets wrapped", () =>
     Effect.gen(function* () {
       const fake = makeFakeAgent()
       const wire = yield* makeOpenWire(fake.agent)
@@ -148,7 +152,8 @@ describe("opening a session", () => {
             type: "http",
             url: "http://127.0.0.1:1",
             headers: [{ name: "Authorization", value: "secret-2" }]
-          }
+          },
+          { name: "three", type: "sse", url: "http://127.0.0.1:2/sse", headers: [] }
         ]
       })
       const [given] = fake.intents[0]?.args ?? []
@@ -159,14 +164,21 @@ describe("opening a session", () => {
           name: "two",
           url: "http://127.0.0.1:1",
           headers: [{ name: "Authorization", value: "<redacted>" }]
-        }
+        },
+        { _tag: "Sse", name: "three", url: "http://127.0.0.1:2/sse", headers: [] }
       ])
     })
   )
 
   it.effect("MCP-05: a kind of server that is not advertised is refused, and no session is made", () =>
     Effect.gen(function* () {
-      const describe = Effect.succeed({ authMethods: [], harnesses: [], image: false, mcpHttp: false })
+      const describe = Effect.succeed({
+        authMethods: [],
+        harnesses: [],
+        defaultHarness: "none",
+        image: false,
+        mcpHttp: false
+      })
       const remote = (type: string) => ({
         cwd: "/w",
         mcpServers: [
@@ -174,18 +186,14 @@ describe("opening a session", () => {
           { type, name: "n", url: "u", headers: [] }
         ]
       })
-      for (const [overrides, type, remedy] of [
-        [undefined, "sse", "http or stdio"],
-        [{ describe }, "sse", "stdio"],
-        [{ describe }, "http", "stdio"]
-      ] as const) {
-        const fake = makeFakeAgent(() => overrides ?? {})
+      for (const type of ["sse", "http"]) {
+        const fake = makeFakeAgent(() => ({ describe }))
         const wire = yield* makeOpenWire(fake.agent)
         const { error } = yield* wire.request("session/new", remote(type))
         assert.deepStrictEqual(at(error, "code"), -32602)
         assert.deepStrictEqual(
           at(error, "message"),
-          `mcpServers[1].type: ${type} servers are not supported here; use ${remedy}`
+          `mcpServers[1].type: ${type} servers are not supported here; use stdio`
         )
         assert.deepStrictEqual(fake.intents, [])
       }

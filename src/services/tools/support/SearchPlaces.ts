@@ -1,0 +1,63 @@
+/** Where `grep` and `glob` look: the place that the model names, else every folder of the workspace. */
+import * as Effect from "effect/Effect"
+import type * as FileSystem from "effect/FileSystem"
+import type { Found, Search, SearchFailed, SearchScope } from "../../files/search/Search.ts"
+import type { SettingsShape } from "../../Settings.ts"
+import type { ToolContext } from "../../ToolDefinition.ts"
+import type { Workspace } from "../../Workspace.ts"
+import { noteHidden } from "./Hidden.ts"
+import type { Place, Places } from "./Places.ts"
+
+export interface LookServices {
+  readonly fs: FileSystem.FileSystem
+  readonly search: Search
+  readonly places: Places
+  readonly settings: SettingsShape
+}
+
+/** Said with every answer that left ignored files out, so that none is taken as not existing (F92). */
+export const ignoredNote = "(git-ignored files were not searched; include_ignored searches them)"
+
+export const findPlaces = (places: Places, path: string | undefined, workspace: Workspace) =>
+  Effect.forEach(path === undefined ? workspace.roots : [path], (each) => places.find(each, workspace))
+
+/** For a title. */
+export const shownPlaces = (places: ReadonlyArray<Place>): string => {
+  const [first] = places
+  const more = places.length - 1
+  return `${first?.shown ?? "."}${more < 1 ? "" : ` and ${more} more folder${more === 1 ? "" : "s"}`}`
+}
+
+/** What a call says, else what the settings say. */
+export const includesIgnored = (settings: SettingsShape, asked: boolean | undefined): Effect.Effect<boolean> =>
+  asked === undefined
+    ? Effect.map(settings.current, ({ respectGitignore }) => !respectGitignore)
+    : Effect.succeed(asked)
+
+/** Looks in one place after the other until there is enough, and counts what is hidden there. */
+export const lookIn = <A>(
+  { search }: LookServices,
+  places: ReadonlyArray<Place>,
+  includeIgnored: boolean,
+  context: ToolContext,
+  limit: number,
+  look: (scope: SearchScope, place: Place, limit: number) => Effect.Effect<Found<A>, SearchFailed>
+) =>
+  Effect.gen(function* () {
+    const readable = yield* context.readable
+    const items: Array<A> = []
+    const hidden: Array<string> = []
+    let more = false
+    for (const place of places) {
+      if (more) break
+      const scope = { root: place.path, includeIgnored }
+      const [found, notes] = yield* Effect.all(
+        [look(scope, place, limit - items.length), noteHidden(search, scope, place, readable)],
+        { concurrency: 2 }
+      )
+      items.push(...found.items)
+      hidden.push(...notes)
+      more = found.more
+    }
+    return { items, more, hidden }
+  })
