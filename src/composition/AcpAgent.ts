@@ -23,26 +23,48 @@ import { version } from "../domain/Version.ts"
 import type { Agent } from "../services/Agent.ts"
 import * as AgentLive from "../services/AgentLive.ts"
 import { Auth } from "../services/Auth.ts"
+import { Changes } from "../services/Changes.ts"
+import * as ChangesLive from "../services/changes/ChangesLive.ts"
 import type { ClientFS } from "../services/ClientFS.ts"
 import * as ClientFSLocal from "../services/files/ClientFSLocal.ts"
+import * as CommandsLive from "../services/commands/CommandsLive.ts"
+import { Confinements } from "../services/Confinements.ts"
+import { Hooks } from "../services/Hooks.ts"
 import { McpManager } from "../services/McpManager.ts"
 import type { Models } from "../services/Models.ts"
+import type { Notes } from "../services/Notes.ts"
+import * as NotesSqlite from "../services/notes/NotesSqlite.ts"
+import { Grants } from "../services/permission/Grants.ts"
 import { PermissionBroker } from "../services/PermissionBroker.ts"
+import { Projects } from "../services/Projects.ts"
 import type { SandboxRunner } from "../services/SandboxRunner.ts"
 import * as SandboxRunnerLocal from "../services/sandbox/SandboxRunnerLocal.ts"
 import * as Sessions from "../services/Sessions.ts"
 import type { SessionStore } from "../services/SessionStore.ts"
 import { Settings, type SettingsValue } from "../services/Settings.ts"
-import type { Tools } from "../services/Tools.ts"
+import type { ToolDefinition } from "../services/ToolDefinition.ts"
+import { Tools } from "../services/Tools.ts"
 import * as BuiltInTools from "../services/tools/BuiltInTools.ts"
 import * as TurnLoop from "../services/turn/TurnLoop.ts"
+import { Web } from "../services/Web.ts"
 import * as Connection from "../transports/acp/Connection.ts"
 import { Frames } from "../transports/Frames.ts"
 import { platform as ownPlatform } from "./Platform.ts"
 import * as Store from "./Store.ts"
 
 /** The services that decide what the agent may do and where it keeps things. */
-export type Capabilities = Auth | ClientFS | McpManager | PermissionBroker | SandboxRunner | SessionStore
+export type Capabilities =
+  | Auth
+  | Changes
+  | ClientFS
+  | Hooks
+  | McpManager
+  | Notes
+  | PermissionBroker
+  | Projects
+  | SandboxRunner
+  | SessionStore
+  | Web
 
 /** What they stand on: files, paths, randomness and processes of this machine. */
 export type Platform = ChildProcessSpawner | FileSystem.FileSystem | Path.Path | SecureRandom
@@ -52,29 +74,55 @@ export const layerWithoutTools: Layer.Layer<
   Agent,
   never,
   Auth | McpManager | Models | PermissionBroker | SessionStore | Settings | Tools | Platform
-> = AgentLive.layer.pipe(Layer.provide(Sessions.layer), Layer.provide(TurnLoop.layer))
+> = AgentLive.layer.pipe(
+  Layer.provide(Sessions.layer),
+  Layer.provide([TurnLoop.layer, CommandsLive.layer]),
+  Layer.provide([Changes.layerNone, Confinements.layerOff, Hooks.layerNone, Projects.layerNone])
+)
+
+/**
+ * The agent with its built-in tools and these beside them. A model can call those that the harness of its session names:
+ * give one that names yours with `Harnesses.layerOf`.
+ */
+export const layerWith = (
+  own: ReadonlyArray<ToolDefinition>
+): Layer.Layer<Agent, never, Capabilities | Models | Settings | Platform> =>
+  AgentLive.layer.pipe(
+    Layer.provide(Sessions.layer),
+    Layer.provide([TurnLoop.layer, CommandsLive.layer]),
+    Layer.provide([
+      Layer.provide(
+        Tools.layerBeside(own),
+        Layer.suspend(() => BuiltInTools.layer(process.env))
+      ),
+      Confinements.layer
+    ])
+  )
 
 /** The agent with its built-in tools, which work through `ClientFS` and `SandboxRunner` whichever those are. */
-export const layer: Layer.Layer<Agent, never, Capabilities | Models | Settings | Platform> = Layer.provide(
-  layerWithoutTools,
-  Layer.suspend(() => BuiltInTools.layer(process.env))
-)
+export const layer = layerWith([])
 
 /** Files, paths, randomness and processes of this machine. */
 export const platform: Layer.Layer<Platform> = Layer.provideMerge(NodeChildProcessSpawner.layer, ownPlatform)
 
 /**
  * What the program uses for each capability, except that everyone may open a session: sign-in is the application's.
- * Sessions are kept in `sessions.db` of the settings' home. Building it touches no file and starts no process.
+ * Sessions are kept in `sessions.db` and notes in `notes.db` of the settings' home. Building it touches no file and starts
+ * no process.
  */
 export const defaults: Layer.Layer<Capabilities | Platform, never, Settings> = Layer.suspend(() =>
   Layer.mergeAll(
     Auth.layerOpen,
+    ChangesLive.layer(process.env),
     ClientFSLocal.layer,
+    Hooks.layerNone,
     McpManager.layer(process.env),
-    PermissionBroker.layer,
+    NotesSqlite.layerHome,
+    Layer.provide(PermissionBroker.layer, [Grants.layer, Projects.layerNone]),
+    Projects.layerNone,
     SandboxRunnerLocal.layer(process.env),
-    Store.layer
+    Store.layer,
+    Web.layer(process.env)
   )
 ).pipe(Layer.provideMerge(platform))
 

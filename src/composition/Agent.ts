@@ -5,8 +5,11 @@ import type { Agent } from "../services/Agent.ts"
 import * as AgentLive from "../services/AgentLive.ts"
 import { Auth } from "../services/Auth.ts"
 import { TokenStore } from "../services/auth/TokenStore.ts"
-import { McpManager } from "../services/McpManager.ts"
+import { Changes } from "../services/Changes.ts"
+import { Commands } from "../services/Commands.ts"
+import { McpManager, noServers } from "../services/McpManager.ts"
 import * as ModelsLive from "../services/models/ModelsLive.ts"
+import { Projects } from "../services/Projects.ts"
 import * as Sessions from "../services/Sessions.ts"
 import type { Flags, Settings } from "../services/Settings.ts"
 import { Turn } from "../services/Turn.ts"
@@ -24,10 +27,43 @@ const mcpManager = late(
   McpManager,
   () => import("./Mcp.ts"),
   (loaded) => ({
-    connect: (specs, cwd) =>
-      specs.length === 0
-        ? Effect.succeed({ tools: [], notices: [] })
-        : Effect.flatMap(loaded, ({ connect }) => connect(specs, cwd))
+    connect: (servers, context) =>
+      servers.length === 0
+        ? Effect.succeed(noServers)
+        : Effect.flatMap(loaded, ({ connect }) => connect(servers, context))
+  })
+)
+
+const changes = late(
+  Changes,
+  () => import("./Changes.ts"),
+  (loaded) => ({
+    recording: (workspace, record, paths, change) =>
+      Effect.flatMap(loaded, ({ recording }) => recording(workspace, record, paths, change)),
+    recordingAll: (workspace, record, change) =>
+      Effect.flatMap(loaded, ({ recordingAll }) => recordingAll(workspace, record, change)),
+    undo: (workspace, state, log) => Effect.flatMap(loaded, ({ undo }) => undo(workspace, state, log)),
+    diff: (workspace, state) => Effect.flatMap(loaded, ({ diff }) => diff(workspace, state)),
+    inherit: (from, to) => Effect.flatMap(loaded, ({ inherit }) => inherit(from, to))
+  })
+)
+
+const commands = late(
+  Commands,
+  () => import("./Commands.ts"),
+  (loaded) => ({
+    run: (name, session) => Effect.flatMap(loaded, ({ run }) => run(name, session)),
+    undo: (session) => Effect.flatMap(loaded, ({ undo }) => undo(session)),
+    diff: (session) => Effect.flatMap(loaded, ({ diff }) => diff(session))
+  })
+)
+
+const projects = late(
+  Projects,
+  () => import("./Projects.ts"),
+  (loaded) => ({
+    of: (cwd) => Effect.flatMap(loaded, ({ of }) => of(cwd)),
+    decide: (root, trusted) => Effect.flatMap(loaded, ({ decide }) => decide(root, trusted))
   })
 )
 
@@ -40,7 +76,9 @@ const auth = Layer.provide(Auth.layer, TokenStore.layer)
 export const agent = (flags: Flags): Layer.Layer<Agent | Settings> =>
   AgentLive.layer.pipe(
     Layer.provide(Sessions.layer),
-    Layer.provide([turn, mcpManager, Store.layer, auth]),
+    Layer.provide([turn, commands]),
+    Layer.provide([mcpManager, changes, Store.layer, auth]),
+    Layer.provide(projects),
     Layer.provide(ModelsLive.layer),
     Layer.provideMerge(settings(flags))
   )

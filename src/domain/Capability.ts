@@ -4,11 +4,20 @@ export interface EditorCapabilities {
   /** Shows `terminal` sign-in methods. */
   readonly terminalAuth: boolean
   readonly notices: boolean
+  /** Keeps the output of a running command that it was shown, and wants only what is new of it. */
+  readonly incrementalOutput: boolean
+  /** Shows commands in terminals that belong to the agent, fed by updates; under which of two names it knows the feed. */
+  readonly terminals: "terminal_output" | "terminal_output_delta" | undefined
+  /** Questions that it can put to a person beside permissions (ELI-01). */
+  readonly elicitation: { readonly form: boolean; readonly url: boolean }
 }
 
 /** An editor that can do nothing but show text and answer questions. */
 export const noCapabilities: EditorCapabilities = {
   readTextFile: false,
   terminalAuth: false,
-  notices: false
+  notices: false,
+  incrementalOutput: false,
+  terminals: undefined,
+  elicitation: { form: false, url: false }
 }

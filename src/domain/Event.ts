@@ -64,6 +64,8 @@ export interface ToolCallProgress {
   readonly _tag: "ToolCallProgress"
   readonly id: ToolCallId
   readonly patch: ToolCallPatch
+  /** What is new of its output; absent when `patch` does not follow what was shown before. */
+  readonly fresh?: string
 }
 export interface ModeChanged {
   readonly _tag: "ModeChanged"

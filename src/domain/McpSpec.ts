@@ -6,7 +6,16 @@ export interface Pair {
   readonly value: Redacted.Redacted<string>
 }
 
-/** An MCP server to connect: a program to start, or an address. Values of `env` and headers are never shown. */
+interface Remote {
+  readonly name: string
+  readonly url: string
+  readonly headers: ReadonlyArray<Pair>
+}
+
+/**
+ * An MCP server to connect: a program to start, or an address. `Http` is Streamable HTTP, and falls back to what `Sse` means:
+ * the transport of the protocol's first revision. Values of `env` and headers are never shown.
+ */
 export type McpSpec =
   | {
       readonly _tag: "Stdio"
@@ -15,9 +24,5 @@ export type McpSpec =
       readonly args: ReadonlyArray<string>
       readonly env: ReadonlyArray<Pair>
     }
-  | {
-      readonly _tag: "Http"
-      readonly name: string
-      readonly url: string
-      readonly headers: ReadonlyArray<Pair>
-    }
+  | ({ readonly _tag: "Http" } & Remote)
+  | ({ readonly _tag: "Sse" } & Remote)

@@ -2,6 +2,7 @@
 import * as Schema from "effect/Schema"
 import { Content } from "./Content.ts"
 import { ToolCallId } from "./Ids.ts"
+import { fenced } from "./text/Fence.ts"
 
 /** What a call does, for the icon that an editor shows. */
 export const ToolKind = Schema.Literals([
@@ -34,8 +35,25 @@ export const FileDiff = Schema.Struct({
   newText: Schema.String
 })
 
-/** What a call shows to a person: content, or the change of a file. */
-export const ToolContent = Schema.Union([Schema.Struct({ type: Schema.tag("content"), content: Content }), FileDiff])
+/**
+ * What a command wrote, without control sequences. `ending` says in words how it ended, `exitCode` or `signal` for
+ * programs; all are absent while it runs. Each client is shown it in the way that it can.
+ */
+export const CommandOutput = Schema.Struct({
+  type: Schema.tag("output"),
+  text: Schema.String,
+  ending: Schema.optionalKey(Schema.String),
+  exitCode: Schema.optionalKey(Schema.Int),
+  signal: Schema.optionalKey(Schema.String)
+})
+export type CommandOutput = typeof CommandOutput.Type
+
+/** What a call shows to a person: content, the change of a file, or the output of a command. */
+export const ToolContent = Schema.Union([
+  Schema.Struct({ type: Schema.tag("content"), content: Content }),
+  FileDiff,
+  CommandOutput
+])
 export type ToolContent = typeof ToolContent.Type
 
 /** `name` is the name that the model calls; `title` is for people. */
@@ -67,3 +85,7 @@ export type ToolCallPatch = typeof ToolCallPatch.Type
 export const isFinal = (status: ToolStatus): boolean => status === "completed" || status === "failed"
 
 export const textContent = (text: string): ToolContent => ({ type: "content", content: { type: "text", text } })
+
+/** Output as text that a person reads, inside a fence. */
+export const outputText = ({ ending, text }: CommandOutput): string =>
+  [...(text === "" ? [] : [fenced(text)]), ...(ending === undefined ? [] : [ending])].join("\n")

@@ -13,6 +13,7 @@ import type { McpSpec } from "../domain/McpSpec.ts"
 import type { Position } from "../domain/session/Position.ts"
 import type { Outcome } from "../domain/Turn.ts"
 import type { AuthMethod } from "./Auth.ts"
+import type { DiffResult, UndoResult } from "./Changes.ts"
 import type { Editor } from "./Editor.ts"
 import type { SessionFilter, SessionPage } from "./SessionStore.ts"
 
@@ -47,6 +48,8 @@ export interface SessionSnapshot {
 export interface AgentDescription {
   readonly authMethods: ReadonlyArray<AuthMethod>
   readonly harnesses: ReadonlyArray<Harness>
+  /** The id of the one that sessions get which name none. */
+  readonly defaultHarness: string
   /** Some model that can be chosen takes images. */
   readonly image: boolean
   readonly mcpHttp: boolean
@@ -94,6 +97,10 @@ export interface AgentConnection {
     option: string,
     value: string
   ) => Effect.Effect<ReadonlyArray<ConfigOption>, SessionNotFound | InvalidInput | StoreFailed>
+  /** Takes back what the last turn changed in files, all of it or nothing. Refused while a turn runs. */
+  readonly undo: (id: SessionId) => Effect.Effect<UndoResult, SessionNotFound | Busy | StoreFailed>
+  /** What the session changed in files so far. */
+  readonly diff: (id: SessionId) => Effect.Effect<DiffResult, SessionNotFound>
   /** Tells the state that follows the answer of `session/new`: commands, mode and options (SES-05). */
   readonly announce: (id: SessionId) => Effect.Effect<void>
 }

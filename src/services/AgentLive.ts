@@ -7,8 +7,8 @@ import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { lower } from "../domain/permission/ExecutionMode.ts"
+import { commandsOf } from "../domain/Command.ts"
 import { SessionNotFound } from "../domain/Failure.ts"
-import { harnesses } from "../domain/Harness.ts"
 import type { SessionId } from "../domain/Ids.ts"
 import type { Content } from "../domain/Content.ts"
 import { between, type NumberedEntry, type Position } from "../domain/session/Position.ts"
@@ -16,6 +16,7 @@ import * as Replay from "../domain/session/Replay.ts"
 import { Agent, type AgentConnection, type ConnectOptions, type Place, type SessionWishes } from "./Agent.ts"
 import { Auth } from "./Auth.ts"
 import type { Editor } from "./Editor.ts"
+import { Harnesses } from "./Harnesses.ts"
 import { Models } from "./Models.ts"
 import { SessionStore } from "./SessionStore.ts"
 import { Sessions } from "./Sessions.ts"
@@ -42,6 +43,7 @@ export const layer = Layer.effect(
   Effect.gen(function* () {
     const signIn = yield* Auth
     const models = yield* Models
+    const harnesses = yield* Harnesses
     const store = yield* SessionStore
     const sessions = yield* Sessions
     const settings = yield* Settings
@@ -92,7 +94,7 @@ export const layer = Layer.effect(
           return
         }
         session.useDirectories(additionalDirectories)
-        yield* session.servers.use(mcpServers)
+        yield* session.servers.use(mcpServers, editor.capabilities.elicitation)
       })
 
       const newSession = Effect.fn("Agent.newSession")(function* (place: Place, wished: SessionWishes) {
@@ -106,9 +108,9 @@ export const layer = Layer.effect(
         const chosen = yield* wish.choices(wishes, highest)
         const known = yield* models.list
         const [first] = known
-        const { alwaysApprove, defaultModel } = yield* settings.current
+        const { alwaysApprove, defaultModel, mode: usualMode = "ask" } = yield* settings.current
         const choices = {
-          mode: lower(alwaysApprove ? "always-approve" : "ask", highest),
+          mode: lower(alwaysApprove ? "always-approve" : usualMode, highest),
           ...(first === undefined ? {} : { model: first.id }),
           ...chosen
         }
@@ -147,7 +149,8 @@ export const layer = Layer.effect(
         )
       })
 
-      const announceTo = ({ id }: LiveSession) => editor.emit(id, { _tag: "CommandsChanged", commands: [] })
+      const announceTo = ({ harness, id }: LiveSession) =>
+        editor.emit(id, { _tag: "CommandsChanged", commands: commandsOf(harness) })
 
       /** What the log has between two positions, at the pace of the reader. */
       const tellHistory = (session: LiveSession) =>
@@ -222,11 +225,23 @@ export const layer = Layer.effect(
         return yield* lingers ? linger(session, work) : activity.during(id, work)
       })
 
+      const undo = Effect.fn("Agent.undo")(function* (id: SessionId) {
+        const { session, view } = yield* find(id)
+        return yield* session.undo(view)
+      })
+
+      const diff = Effect.fn("Agent.diff")(function* (id: SessionId) {
+        const { session, view } = yield* find(id)
+        return yield* session.diff(view)
+      })
+
       const describe = Effect.gen(function* () {
         const known = yield* models.list
+        const { harness } = yield* settings.current
         return {
           authMethods: yield* auth.methods,
-          harnesses,
+          harnesses: harnesses.list,
+          defaultHarness: (harnesses.find(harness ?? "") ?? harnesses.list[0]).id,
           image: known.some((model) => model.image),
           mcpHttp: true
         }
@@ -251,6 +266,8 @@ export const layer = Layer.effect(
         cancel: (id) => viewed.get(id)?.session.cancel ?? Effect.void,
         setMode: (id, value) => Effect.asVoid(setOption(id, MODE_OPTION, value)),
         setOption,
+        undo,
+        diff,
         announce: (id) => Effect.ignore(Effect.flatMap(find(id), ({ session }) => announceTo(session)))
       } satisfies AgentConnection
     })

@@ -2,6 +2,7 @@
 import type * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type { EditorCapabilities } from "../domain/Capability.ts"
+import type { Elicitation, ElicitationAnswer } from "../domain/Elicitation.ts"
 import type { Event } from "../domain/Event.ts"
 import type { SessionId } from "../domain/Ids.ts"
 import type { Position } from "../domain/session/Position.ts"
@@ -26,8 +27,17 @@ export interface Editor {
   readonly caughtUp: Effect.Effect<void>
   /** Asks a person. Interruption withdraws the question (CAN-08). Without a time limit (PRM-05). */
   readonly ask: (question: Question) => Effect.Effect<Answer>
+  /** The same for a form or a page. Only what `capabilities.elicitation` has (ELI-01). */
+  readonly elicit: (request: Elicitation) => Effect.Effect<ElicitationAnswer>
   /** Whether the connection is lost. */
   readonly isGone: () => boolean
-  /** The text of a file as the editor shows it, unsaved changes included. Call only if `capabilities.readTextFile`. */
-  readonly readTextFile: (sessionId: SessionId, path: string) => Effect.Effect<string, EditorFailed>
+  /**
+   * The text of a file as the editor shows it, unsaved changes included, or `limit` lines of it from `line` on, which
+   * counts from 1. Call only if `capabilities.readTextFile`.
+   */
+  readonly readTextFile: (
+    sessionId: SessionId,
+    path: string,
+    range?: { readonly line: number; readonly limit: number }
+  ) => Effect.Effect<string, EditorFailed>
 }

@@ -10,12 +10,16 @@ import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { SecureRandom } from "effect/crypto/SecureRandom"
 import type { SessionNotFound, StoreFailed } from "../domain/Failure.ts"
-import { defaultHarness, findHarness, type Harness } from "../domain/Harness.ts"
+import type { Harness } from "../domain/Harness.ts"
 import { MessageId, SessionId } from "../domain/Ids.ts"
 import type { Entry, SessionRecord } from "../domain/session/Session.ts"
 import { type ChosenSettings, empty, foldAll, repair, type SessionState } from "../domain/session/SessionState.ts"
+import { Changes } from "./Changes.ts"
+import { Commands } from "./Commands.ts"
+import { Harnesses } from "./Harnesses.ts"
 import { McpManager } from "./McpManager.ts"
 import { Models } from "./Models.ts"
+import { Projects } from "./Projects.ts"
 import { SessionStore } from "./SessionStore.ts"
 import * as KeyedLock from "./session/KeyedLock.ts"
 import * as LiveSession from "./session/LiveSession.ts"
@@ -70,6 +74,10 @@ export const layer = Layer.effect(
     const store = yield* SessionStore
     const settings = yield* Settings
     const models = yield* Models
+    const harnesses = yield* Harnesses
+    const changes = yield* Changes
+    const commands = yield* Commands
+    const projects = yield* Projects
     const manager = yield* McpManager
     const turn = yield* Turn
     const random = yield* SecureRandom
@@ -97,7 +105,7 @@ export const layer = Layer.effect(
     ) {
       const { cwd, id } = record
       const scope = yield* Scope.fork(process)
-      const harness = findHarness(record.harness) ?? defaultHarness
+      const harness = harnesses.find(record.harness) ?? harnesses.list[0]
       const session = yield* Effect.gen(function* () {
         const log = yield* LogWriter.open(store, record, origin)
         yield* Effect.forEach(closing, log.append, { discard: true })
@@ -108,8 +116,19 @@ export const layer = Layer.effect(
           harness,
           state,
           log,
-          servers: yield* Servers.make(manager, harness, cwd, scope),
+          servers: yield* Servers.make({
+            manager,
+            settings,
+            projects,
+            harness,
+            sessionId: id,
+            cwd,
+            scratch: scratchOf(id),
+            scope
+          }),
           turn,
+          commands,
+          projects,
           models: models.list,
           grace: Effect.map(settings.current, ({ remoteGrace }) => remoteGrace),
           messageId: Effect.map(random.uuidV7(), (uuid) => MessageId.make(`msg_${uuid}`))
@@ -206,9 +225,11 @@ export const layer = Layer.effect(
           return yield* create({ cwd, harness: source.harness, choices: source.state().settings })
         }
       }
-      const { harness, title } = yield* store.record(id)
+      const { cwd: from, harness, title } = yield* store.record(id)
       const record = yield* newRecord({ cwd, harness, parent: id, ...(title === undefined ? {} : { title }) })
       yield* store.fork(id, record)
+      // Versions are of files by their absolute paths: those of another folder are not the new session's to take back.
+      if (from === cwd) yield* changes.inherit(scratchOf(id), scratchOf(record.id))
       return yield* open(record.id)
     })
 

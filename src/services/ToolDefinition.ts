@@ -3,8 +3,11 @@ import type * as AiTool from "effect/ai/Tool"
 import type * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import type { Elicitation, ElicitationAnswer } from "../domain/Elicitation.ts"
 import type { PlanEntry } from "../domain/Event.ts"
+import type { ToolCallId } from "../domain/Ids.ts"
 import type { Access } from "../domain/permission/Permission.ts"
+import type { SandboxProfile } from "../domain/sandbox/Profile.ts"
 import type { ToolCallPatch, ToolContent, ToolKind, ToolLocation } from "../domain/Tool.ts"
 import type { Readable } from "./PermissionBroker.ts"
 import type { Workspace } from "./Workspace.ts"
@@ -17,12 +20,24 @@ export class ToolInputInvalid extends Schema.TaggedError<ToolInputInvalid>()("To
 /** What a running call may tell while it runs. */
 export interface ToolContext {
   readonly workspace: Workspace
+  readonly callId: ToolCallId
+  /** How closely commands are confined at this moment. */
+  readonly sandbox: Effect.Effect<SandboxProfile>
+  /** Asks a person; absent when nobody can be asked in that way. */
+  readonly elicit: ((request: Elicitation) => Effect.Effect<ElicitationAnswer>) | undefined
+  /** Runs a change of these files, absolute paths, and keeps what they were and what they are, so that it can be undone. */
+  readonly recording: <A, E>(paths: ReadonlyArray<string>, change: Effect.Effect<A, E>) => Effect.Effect<A, E>
+  /** The same for a command that may change any file of the workspace. */
+  readonly recordingAll: <A, E>(change: Effect.Effect<A, E>) => Effect.Effect<A, E>
   /** Replaces the plan of the session. */
   readonly plan: (entries: ReadonlyArray<PlanEntry>) => Effect.Effect<void>
   /** What a tool that looks below a folder may show of it; none: everything. The folder itself was judged with the call. */
   readonly readable: Effect.Effect<Option.Option<Readable>>
-  /** Shows unfinished work; superseded by the outcome. */
-  readonly progress: (patch: ToolCallPatch) => Effect.Effect<void>
+  /**
+   * Shows unfinished work; superseded by the outcome. `fresh` is what is new of the output since the last time, for clients
+   * that keep what they were shown.
+   */
+  readonly progress: (patch: ToolCallPatch, fresh?: string) => Effect.Effect<void>
 }
 
 /** How a call ended. A failed call is an outcome and no error: the model reads `text` either way. */

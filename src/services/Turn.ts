@@ -3,6 +3,7 @@ import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
 import type { Content } from "../domain/Content.ts"
+import type { Elicitation, ElicitationAnswer } from "../domain/Elicitation.ts"
 import type { Event } from "../domain/Event.ts"
 import type { ExecutionMode } from "../domain/permission/ExecutionMode.ts"
 import type { StoreFailed } from "../domain/Failure.ts"
@@ -22,8 +23,8 @@ export interface TurnSession {
   /** Extra instructions of the client, and a replacement of the harness's prompt. */
   readonly rules: string | undefined
   readonly systemPrompt: string | undefined
-  /** Tools of the session's MCP servers. */
-  readonly mcpTools: ReadonlyArray<ToolDefinition>
+  /** Tools of the session's MCP servers, read before each request to the model. */
+  readonly mcpTools: Effect.Effect<ReadonlyArray<ToolDefinition>>
   /** What the model has seen so far, as encoded `effect/ai` prompt messages. */
   readonly context: Effect.Effect<ReadonlyArray<Schema.Json>>
   readonly grants: Effect.Effect<ReadonlyArray<Grant>>
@@ -42,6 +43,8 @@ export interface TurnSession {
   readonly keep: Effect.Effect<void, StoreFailed>
   /** Absent when nobody is there to ask. */
   readonly ask: ((question: Question) => Effect.Effect<Answer>) | undefined
+  /** Absent when nobody is there to ask, or no view can show a form. */
+  readonly elicit: () => ((request: Elicitation) => Effect.Effect<ElicitationAnswer>) | undefined
 }
 
 /** What `Turn` promises. */

@@ -1,4 +1,5 @@
 /** Where a session works: what paths mean there, and the editor whose buffers count. */
+import type * as Scope from "effect/Scope"
 import type { SessionId } from "../domain/Ids.ts"
 import type { Editor } from "./Editor.ts"
 
@@ -13,4 +14,6 @@ export interface Workspace {
   readonly editor: Editor | undefined
   /** A folder of the session's own for spilled output; made on first use. */
   readonly scratch: string
+  /** Ends with the session: what a call starts and leaves running ends with it. */
+  readonly lifetime: Scope.Scope
 }

@@ -11,6 +11,48 @@ import { NewSessionResponse, ResumeSessionRequest } from "./v1/Session.ts"
 /** Copies a session up to its latest entry into a new one; the history is not told (F59). */
 export const ForkSession = request("_superpi/session/fork", ResumeSessionRequest, NewSessionResponse)
 
+const session = Schema.Struct({ sessionId: SessionId, _meta: Lenient.meta })
+
+/**
+ * Takes back what the last turn changed in files, all of it or nothing. Paths are absolute; `refused` has the files that
+ * are not what the turn left, and what to do. `message` says the same in words, for a person.
+ */
+export const UndoSession = request(
+  "_superpi/session/undo",
+  session,
+  Schema.Struct({
+    undone: Schema.Boolean,
+    files: Schema.Array(
+      Schema.Struct({ path: Schema.String, what: Schema.Literals(["restored", "removed", "recreated"]) })
+    ),
+    refused: Schema.Array(Schema.Struct({ path: Schema.String, reason: Schema.String })),
+    message: Schema.String,
+    _meta: Lenient.meta
+  })
+)
+
+/**
+ * What the session changed in files so far, as `git diff` writes it. Paths of `files` are absolute, `added` and `removed`
+ * count lines; `truncated`: some of it is left out for its size.
+ */
+export const DiffSession = request(
+  "_superpi/session/diff",
+  session,
+  Schema.Struct({
+    diff: Schema.String,
+    files: Schema.Array(
+      Schema.Struct({
+        path: Schema.String,
+        added: Schema.Natural,
+        removed: Schema.Natural,
+        status: Schema.Literals(["added", "modified", "deleted"])
+      })
+    ),
+    truncated: Schema.Boolean,
+    _meta: Lenient.meta
+  })
+)
+
 /**
  * A turn of a session began or ended. Sent to clients that watch the session and did not send the prompt, which get no
  * answer to it.
@@ -25,12 +67,12 @@ export const Activity = Rpc.make("_superpi/session/activity", {
   })
 })
 
-export const ExtensionRequests = RpcGroup.make(ForkSession)
+export const ExtensionRequests = RpcGroup.make(ForkSession, UndoSession, DiffSession)
 
 const text = Lenient.drop(Schema.String)
 
 /**
- * `_meta` of the requests that open a session. `yoloMode` asks for the mode in which nothing is asked; a blank
+ * `_meta` of the requests that open a session. `yoloMode` asks for the mode in which nothing is asked, `autoMode` for the one that judges by risk; a blank
  * `systemPromptOverride` is none.
  */
 export const SessionMeta = Schema.Struct({
@@ -38,6 +80,7 @@ export const SessionMeta = Schema.Struct({
   modelId: text,
   reasoningEffort: text,
   yoloMode: Lenient.drop(Schema.Boolean),
+  autoMode: Lenient.drop(Schema.Boolean),
   rules: text,
   systemPromptOverride: Lenient.drop(Schema.String.check(Schema.isPattern(/\S/)))
 })
@@ -49,6 +92,21 @@ export const LoadMeta = Schema.Struct({
 
 /** `_meta` of `authenticate`. */
 export const AuthenticateMeta = Schema.Struct({ token: Lenient.drop(Schema.RedactedFromValue(Schema.NonEmptyString)) })
+
+const flag = Lenient.drop(Schema.Boolean)
+
+/**
+ * `_meta` of what a client can do. The first four are names of one thing: it keeps the output of commands that it was shown.
+ * The last two say that it shows terminals which belong to the agent, and under which name it takes what they get.
+ */
+export const ClientMeta = Schema.Struct({
+  "x.ai/incrementalBashOutput": flag,
+  "_x.ai/incrementalBashOutput": flag,
+  incrementalBashOutput: flag,
+  superPi: Lenient.drop(Schema.Struct({ incrementalOutput: flag })),
+  terminal_output: flag,
+  terminal_output_delta: flag
+})
 
 /** `_meta` of the answer to a permission question: what the user wants instead. */
 export const PermissionMeta = Schema.Struct({ followup_message: Lenient.drop(Schema.NonEmptyString) })

@@ -11,7 +11,7 @@ import * as Semaphore from "effect/Semaphore"
 import * as Struct from "effect/Struct"
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto"
 import { InvalidInput } from "../../domain/Failure.ts"
-import { withFileLock } from "./FileLock.ts"
+import { withFileLock } from "../files/FileLock.ts"
 import type { TokenInfo, TokenStoreShape } from "./TokenStore.ts"
 import { TokenStoreFailed } from "./TokenStoreFailed.ts"
 

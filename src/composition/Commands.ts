@@ -1,0 +1,2 @@
+/** The slash commands. Loaded with the first one. */
+export { layer } from "../services/commands/CommandsLive.ts"
