@@ -150,6 +150,8 @@ describe("embedding", () => {
       const { home, work } = yield* place
       const commands: Array<string> = []
       const runner = Layer.succeed(SandboxRunner, {
+        status: () => Effect.succeed({ _tag: "Ready", mechanism: "none" }),
+        start: () => Effect.die("nothing was to be started"),
         run: ({ command }) =>
           Effect.sync(() => {
             commands.push(command)

@@ -47,7 +47,7 @@ const serve = Effect.fnUntraced(function* (steps: ReadonlyArray<ScriptStep>, opt
   writeFileSync(script, JSON.stringify({ steps }))
   const child = yield* start(
     ["agent", "--model", `scripted/${script}`, mode, "--bind", "127.0.0.1:0", "--grace", "0", ...args],
-    { env: { SUPERCHARGE_AGENT_SECRET: secret, SUPERCHARGE_PASSWORD: secret, SUPERCHARGE_HOME: home } }
+    { env: { SUPERCHARGE_AGENT_SECRET: secret, SUPERCHARGE_PASSWORD: secret, SUPERCHARGE_HOME: join(home, "agent") } }
   )
   return { child, port: Number(yield* heard(child, /\/\/127\.0\.0\.1:(\d+)/)) }
 })

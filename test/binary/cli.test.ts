@@ -30,6 +30,10 @@ describe("command line", () => {
       "--grace"
     ],
     ["token", "create", "list", "revoke"],
+    ["permissions", "list", "revoke"],
+    ["permissions list", "super-pi permissions list", "--all", "--json"],
+    ["permissions revoke", "super-pi permissions revoke", "--all"],
+    ["trust", "super-pi trust"],
     ["token create", "super-pi token create"],
     ["token list", "super-pi token list"],
     ["token revoke", "super-pi token revoke"]

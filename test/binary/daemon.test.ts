@@ -53,7 +53,7 @@ const daemon = Effect.fnUntraced(function* (steps: ReadonlyArray<ScriptStep>, op
       "1",
       ...args
     ],
-    { env: { SUPERCHARGE_PASSWORD: secret, SUPERCHARGE_HOME: home, ...env } }
+    { env: { SUPERCHARGE_PASSWORD: secret, SUPERCHARGE_HOME: join(home, "agent"), ...env } }
   )
   let said = ""
   const serves = yield* Deferred.make<number>()
@@ -176,7 +176,7 @@ describe("agent daemon", () => {
       const events = yield* (yield* say("Hello")).all
       const { sessionId } = firstOf(events)
       const editor = yield* start(["acp", "--model", `scripted/${join(served.home, "script.json")}`], {
-        env: { SUPERCHARGE_HOME: served.home }
+        env: { SUPERCHARGE_HOME: join(served.home, "agent") }
       })
       const heard: Array<string> = []
       editor.stdout.on("data", (text) => heard.push(String(text)))
@@ -210,7 +210,7 @@ describe("agent daemon", () => {
       const { id, sessionId } = firstOf((yield* (yield* say("Hello")).all).toReversed())
       const reader = yield* follow(sessionId, id)
       const editor = yield* start(["acp", "--model", `scripted/${join(served.home, "script.json")}`], {
-        env: { SUPERCHARGE_HOME: served.home }
+        env: { SUPERCHARGE_HOME: join(served.home, "agent") }
       })
       yield* ask(editor, initialize)
       yield* ask(editor, request(2, "session/load", { sessionId, cwd: served.home, mcpServers: [] }))

@@ -94,7 +94,16 @@ describe("life of the process", () => {
         const pidFile = join(place, "pid")
         const script = join(place, "script.json")
         const command = `trap "" TERM HUP INT; echo $$ > ${pidFile}.new; mv ${pidFile}.new ${pidFile}; sleep 300 & wait`
-        writeFileSync(script, JSON.stringify({ steps: [{ parts: [{ tool: { name: "bash", input: { command } } }] }] }))
+        writeFileSync(
+          script,
+          JSON.stringify({
+            steps: [
+              {
+                parts: [{ tool: { name: "bash", input: { command, unsandboxed: true, reason: "watched by number" } } }]
+              }
+            ]
+          })
+        )
         const child = yield* start(["acp", "--yolo", "--model", `scripted/${script}`])
         yield* ask(child, initialize)
         const opened = yield* ask(child, request(1, "session/new", { cwd: place, mcpServers: [] }))

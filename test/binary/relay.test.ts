@@ -98,7 +98,16 @@ const gated = {
     {
       parts: [
         { text: "one " },
-        { tool: { name: "bash", input: { command: "echo pid $$; until [ -e go -o ! -e $PWD ]; do sleep 0.02; done" } } }
+        {
+          tool: {
+            name: "bash",
+            input: {
+              command: "echo pid $$; until [ -e go -o ! -e $PWD ]; do sleep 0.02; done",
+              unsandboxed: true,
+              reason: "watched"
+            }
+          }
+        }
       ]
     },
     { parts: [{ text: "two" }] },
@@ -341,6 +350,7 @@ describe("agent headless", () => {
 
   it.live("keeps one link at a relay of another make, and goes on over the next one when it breaks", () =>
     Effect.gen(function* () {
+      const cwd = yield* folder
       const home = join(yield* folder, ".supercharge")
       const links = yield* Queue.unbounded<{ readonly raw: WebSocket; readonly next: Effect.Effect<Message> }>()
       const server = new WebSocketServer({ host: "127.0.0.1", port: 0 })
@@ -370,19 +380,19 @@ describe("agent headless", () => {
       const answer = (link: typeof first, id: number) => until(link, (message) => message["id"] === id)
       yield* say(first.raw, 0, "initialize", initialize)
       yield* answer(first, 0)
-      yield* say(first.raw, 1, "session/new", { cwd: home, mcpServers: [], _meta: { yoloMode: true } })
+      yield* say(first.raw, 1, "session/new", { cwd, mcpServers: [], _meta: { yoloMode: true } })
       const sessionId = String(at((yield* answer(first, 1))["result"], "sessionId"))
       yield* say(first.raw, 2, "session/prompt", prompt(sessionId, "go"))
       yield* until(first, (message) => at(message["params"], "update", "status") === "in_progress")
       first.raw.terminate()
-      writeFileSync(join(home, "go"), "")
+      writeFileSync(join(cwd, "go"), "")
       const second = yield* Queue.take(links)
       // The client of that relay never noticed: the turn and its answer come over the next link.
       yield* until(second, says("two"))
       assert.strictEqual(at((yield* answer(second, 2))["result"], "stopReason"), "end_turn")
       yield* say(second.raw, 0, "initialize", initialize)
       assert.strictEqual(at((yield* answer(second, 0))["result"], "protocolVersion"), 1)
-      yield* say(second.raw, 1, "session/load", { sessionId, cwd: home, mcpServers: [] })
+      yield* say(second.raw, 1, "session/load", { sessionId, cwd, mcpServers: [] })
       yield* until(second, says("two"))
       assert.strictEqual(server.clients.size, 1)
     })

@@ -47,7 +47,7 @@ describe("1d. concurrency", () => {
   it.live("F27 a session has its own servers only, also under the same name", () =>
     Effect.gen(function* () {
       const server = yield* ProviderServer.start
-      const call = { call: { id: "c", name: "same__where", args: "{}" } }
+      const call = { call: { id: "c", name: "mcp__same__where", args: "{}" } }
       server.answer({ pieces: [{ text: "ok" }] })
       const agent = yield* open({ config: configFor(server), args: ["--yolo"] })
       const open1 = yield* newSession(agent, agent.home, { mcpServers: [oddServer("a"), oddServer("same")] })
@@ -58,8 +58,8 @@ describe("1d. concurrency", () => {
         tools.push([...new Set(toolsOf(server.seen().at(-1)).flatMap((name) => /^(.*)__/.exec(name)?.[1] ?? []))])
       }
       assert.deepStrictEqual(tools, [
-        ["a", "same"],
-        ["b", "same"]
+        ["mcp__a", "mcp__same"],
+        ["mcp__b", "mcp__same"]
       ])
       const pids = []
       for (const session of [open1, open2]) {

@@ -2,13 +2,14 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { createServer, type IncomingHttpHeaders } from "node:http"
+import { sseServer } from "../support/McpServers.ts"
 import { configFor, toolsOf } from "../support/LocalProvider.ts"
 import { oddServer } from "../support/mcp/odd.ts"
 import { folder } from "../support/Program.ts"
 import * as ProviderServer from "../support/ProviderServer.ts"
 import { cancel, load, newSession, open, prompt, turn } from "../support/Probe.ts"
 import { start } from "../support/RawAgent.ts"
-import { callsOf, shownBy, thoughtOf, updatesOf } from "../support/Updates.ts"
+import { callsOf, shownBy, thoughtOf, updatesOf, watched } from "../support/Updates.ts"
 
 const call = (name: string, input = {}) => ({ tool: { name, input } })
 const done = { parts: [{ text: "done" }] }
@@ -33,7 +34,7 @@ const httpServer: Effect.Effect<HttpMcp, never, Scope.Scope> = Effect.gen(functi
     request.on("end", () => {
       const { id, method = "" } = body === "" ? {} : JSON.parse(body)
       requests.push({ method: method || `${request.method}`, headers: request.headers })
-      if (id === undefined) return void response.writeHead(202).end()
+      if (id === undefined) return void response.writeHead(request.method === "POST" ? 202 : 405).end()
       response.writeHead(200, { "content-type": "application/json", "mcp-session-id": "s-1" })
       response.end(JSON.stringify({ jsonrpc: "2.0", id, result: answers[method] }))
     })
@@ -57,7 +58,7 @@ describe("1m. MCP servers from the client", () => {
       const mcpServers = [{ ...oddServer("e"), env: [{ name: "K", value: "V" }] }]
       const agent = yield* open({
         args: ["--yolo"],
-        steps: [0, 1, 2].flatMap(() => [{ parts: [call("e__where")] }, done])
+        steps: [0, 1, 2].flatMap(() => [{ parts: [call("mcp__e__where")] }, done])
       })
       const session = yield* newSession(agent, place, { mcpServers })
       yield* turn(agent, session, "go")
@@ -83,7 +84,7 @@ describe("1m. MCP servers from the client", () => {
       const http = yield* httpServer
       const provider = yield* ProviderServer.start
       provider.answer(
-        { pieces: [{ call: { id: "c", name: "h__far", args: "{}" } }], finish: "calls" },
+        { pieces: [{ call: { id: "c", name: "mcp__h__far", args: "{}" } }], finish: "calls" },
         { pieces: [{ text: "done" }] }
       )
       const agent = yield* open({ config: configFor(provider), args: ["--yolo"] })
@@ -93,11 +94,11 @@ describe("1m. MCP servers from the client", () => {
         mcpServers: [{ type: "http", name: "h", url: http.url, headers }]
       })
       yield* turn(agent, session, "go")
-      assert.include(toolsOf(provider.seen()[0]), "h__far")
+      assert.include(toolsOf(provider.seen()[0]), "mcp__h__far")
       assert.include(shownBy(callsOf(updatesOf(agent, session))[0]!.latest), "from afar")
       yield* agent.closeInput
       yield* agent.ended
-      const methods = http.requests.map(({ method }) => method)
+      const methods = http.requests.map(({ method }) => method).filter((method) => method !== "GET")
       assert.deepStrictEqual(methods, ["initialize", "notifications/initialized", "tools/list", "tools/call", "DELETE"])
       for (const { headers, method } of http.requests) {
         assert.strictEqual(headers["authorization"], "Bearer t-0123456789", method)
@@ -128,7 +129,7 @@ describe("1m. MCP servers from the client", () => {
       const agent = yield* open({
         env: { SUPER_PI_LOG_STDERR: "debug" },
         args: ["--yolo"],
-        steps: [{ parts: [call("m__hang")] }, done]
+        steps: [{ parts: [call("mcp__m__hang")] }, done]
       })
       const session = yield* newSession(agent, agent.home, { mcpServers: [oddServer("m")] })
       const { answer } = yield* prompt(agent, session, "go")
@@ -144,9 +145,54 @@ describe("1m. MCP servers from the client", () => {
     })
   )
 
+  it.live("F102 what is advertised works, and nothing else is taken", () =>
+    Effect.gen(function* () {
+      const old = yield* sseServer
+      const agent = yield* open({
+        args: ["--yolo"],
+        steps: [{ parts: [call("mcp__old__greet")] }, done]
+      })
+      assert.include(JSON.stringify(agent.seen[0]), '"mcpCapabilities":{"http":true,"sse":true}')
+      const session = yield* newSession(agent, agent.home, {
+        mcpServers: [{ type: "sse", name: "old", url: old.url, headers: [] }]
+      })
+      yield* turn(agent, session, "go")
+      assert.include(shownBy(callsOf(updatesOf(agent, session))[0]!.latest), "Hello from afar")
+      const { error } = yield* agent.request("session/new", {
+        cwd: agent.home,
+        mcpServers: [{ type: "acp", name: "a", serverId: "s" }]
+      })
+      assert.strictEqual(error?.["code"], -32602)
+    })
+  )
+
+  it.live("F103 the limit of the settings holds for a client's server of that name, and progress is shown", () =>
+    Effect.gen(function* () {
+      const provider = yield* ProviderServer.start
+      const calling = (name: string, args: string) =>
+        ({ pieces: [{ call: { id: "c", name, args } }], finish: "calls" }) as const
+      provider.answer(calling("mcp__m__slow", '{"n":4,"wait":150}'), calling("mcp__m__hang", "{}"), {
+        pieces: [{ text: "done" }]
+      })
+      const agent = yield* open({
+        config: configFor(provider, {
+          more: '[mcp_servers.m]\ncommand = "none"\ntool_timeout_sec = 20\ntool_timeouts = { hang = 1 }\n'
+        }),
+        args: ["--yolo"]
+      })
+      const session = yield* newSession(agent, agent.home, { mcpServers: [oddServer("m", "slow")] })
+      assert.strictEqual(yield* turn(agent, session, "go"), "end_turn")
+      const [slow, hung] = callsOf(updatesOf(agent, session))
+      assert.include(watched(slow!), "1 of 4: step 1")
+      assert.include(shownBy(slow!.latest), "slow but done")
+      assert.strictEqual(hung!.latest["status"], "failed")
+      assert.include(shownBy(hung!.latest), 'The MCP server "m" did not finish the call within 1s')
+    })
+  )
+
   it.live("F103 a server that ends in mid-call fails the call in clear words, and the turn goes on", () =>
     Effect.gen(function* () {
-      const agent = yield* open({ args: ["--yolo"], steps: [{ parts: [call("m__die")] }, done] })
+      const agent = yield* open({ args: ["--yolo"], steps: [{ parts: [call("mcp__m__die")] }, done] })
       const session = yield* newSession(agent, agent.home, { mcpServers: [oddServer("m")] })
       assert.strictEqual(yield* turn(agent, session, "go"), "end_turn")
       const [first] = callsOf(updatesOf(agent, session))
@@ -178,7 +224,6 @@ describe("1m. MCP servers from the client", () => {
       }
       for (const [server, field] of [
         [{ type: "carrier-pigeon", name: "a" }, "mcpServers[0]"],
-        [{ type: "sse", name: "a", url: "http://127.0.0.1:9", headers: [] }, "mcpServers[0].type"],
         [{ command: "true", args: [], env: [] }, "mcpServers[0].name"],
         [7, "mcpServers[0]"]
       ] as const) {

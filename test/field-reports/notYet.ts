@@ -19,10 +19,6 @@ export const notYet: Readonly<Record<string, Reason>> = {
   F44: { partly: true, reason: "There is no flag that leaves out tools; unknown flags are refused, which is tested" },
   F48: { partly: true, reason: "There is no earlier version whose session files could be loaded" },
   F56: { partly: false, reason: "There are no subagents, so every session in the list is one that a user opened" },
-  F77: {
-    partly: true,
-    reason: "Commands never run in a terminal of the client, by design; the output is streamed in updates instead"
-  },
   F84: {
     partly: true,
     reason: "Files are never written through the client, by design; the diff is in the question and in the call"
@@ -30,9 +26,5 @@ export const notYet: Readonly<Record<string, Reason>> = {
   F98: {
     partly: true,
     reason: "Images are not scaled and the read tool gives none to the model; a refused prompt is left out instead"
-  },
-  F103: {
-    partly: true,
-    reason: "MCP servers cannot be configured in the settings, so they have no limits of their own beside ten minutes"
   }
 }

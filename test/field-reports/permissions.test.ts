@@ -64,7 +64,7 @@ describe("1e. permissions, modes, config", () => {
     })
   )
 
-  it.live("F34 always means always, for what its label says, and for this session", () =>
+  it.live("F34 always means always, for what its label says, in every session of the project and in no other", () =>
     Effect.gen(function* () {
       const place = yield* folder
       const agent = yield* open({
@@ -75,6 +75,7 @@ describe("1e. permissions, modes, config", () => {
           { when: "second", parts: [bash("touch one"), call("write", { path: "a.txt", content: "1" })] },
           { when: "second", parts: [call("edit", { path: "a.txt", old_string: "1", new_string: "2" })] },
           { when: "third", parts: [bash("touch one")] },
+          { when: "elsewhere", parts: [bash("touch one")] },
           { again: true, parts: [{ text: "done" }] }
         ]
       })
@@ -85,6 +86,8 @@ describe("1e. permissions, modes, config", () => {
       assert.lengthOf(questions(agent), 2)
       assert.strictEqual(readFileSync(join(place, "a.txt"), "utf8"), "2")
       yield* turn(agent, yield* newSession(agent, place), "third")
+      assert.lengthOf(questions(agent), 2)
+      yield* turn(agent, yield* newSession(agent, yield* folder), "elsewhere")
       assert.lengthOf(questions(agent), 3)
       for (const { option, params } of questions(agent)) {
         const chosen = option("allow_always")

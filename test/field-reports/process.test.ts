@@ -59,6 +59,7 @@ describe("1b. process life", () => {
 
   it.live("F11 the end of input ends the agent and all that it started", () =>
     Effect.gen(function* () {
+      const place = yield* folder
       const agent = yield* open({
         args: ["--yolo"],
         steps: [
@@ -66,7 +67,7 @@ describe("1b. process life", () => {
           { parts: [{ tool: { name: "bash", input: { command: "echo on; sleep 600 & sleep 600" } } }] }
         ]
       })
-      const session = yield* newSession(agent, agent.home, { mcpServers: [oddServer("m")] })
+      const session = yield* newSession(agent, place, { mcpServers: [oddServer("m")] })
       yield* turn(agent, session, "hi")
       yield* prompt(agent, session, "run")
       yield* agent.until("the command's output", (message) =>

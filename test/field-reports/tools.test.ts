@@ -79,12 +79,12 @@ describe("1i. tool calls and output", () => {
         ["edit", { path: "a.ts", old_string: "1", new_string: "2" }, "Edit a.ts", "edit", "completed"],
         ["bash", { command: "echo hi" }, "echo hi", "execute", "completed"],
         ["grep", { pattern: "const" }, 'Search "const" in .', "search", "completed"],
-        ["m__where", {}, "m: where", "other", "completed"],
+        ["mcp__m__where", {}, "m: where", "other", "completed"],
         ["read", { path: "gone.ts" }, "Read gone.ts", "read", "failed"],
         ["edit", { path: "a.ts", old_string: "zzz", new_string: "2" }, "Edit a.ts", "edit", "failed"],
         ["bash", { command: "echo why; exit 4" }, "echo why; exit 4", "execute", "failed"],
         ["grep", { pattern: "(" }, 'Search "(" in .', "search", "failed"],
-        ["m__fail", {}, "m: fail", "other", "failed"]
+        ["mcp__m__fail", {}, "m: fail", "other", "failed"]
       ] as const
       const { calls } = yield* run(
         place,
@@ -207,6 +207,32 @@ describe("1i. tool calls and output", () => {
       })
     )
   }
+
+  it.live("F77 a client that shows terminals of the agent has the output in one while the command runs", () =>
+    Effect.gen(function* () {
+      const place = yield* folder
+      const command = "echo first; until [ -e go ]; do sleep 0.02; done; echo second"
+      const agent = yield* open({
+        capabilities: { terminal: true, _meta: { terminal_output: true } },
+        args: ["--yolo"],
+        steps: [{ parts: [call("bash", { command })] }, done]
+      })
+      const session = yield* newSession(agent, place)
+      const { answer } = yield* prompt(agent, session, "go")
+      const shown = () => callsOf(updatesOf(agent, session))[0]
+      const data = () =>
+        (shown()?.updates ?? []).map(({ _meta }) => at(_meta, "terminal_output", "data") ?? "").join("")
+      yield* agent.until("the first words", () => data() === "first\n" || undefined)
+      const { id = "", updates = [] } = shown() ?? {}
+      assert.deepStrictEqual(updates[0]?.["content"], [{ type: "terminal", terminalId: id }])
+      writeFileSync(join(place, "go"), "")
+      yield* answer
+      assert.strictEqual(data(), "first\nsecond\n")
+      const { _meta, content } = shown()?.latest ?? {}
+      assert.deepStrictEqual(at(_meta, "terminal_exit"), { terminal_id: id, exit_code: 0, signal: null })
+      assert.deepStrictEqual(content, [{ type: "terminal", terminalId: id }])
+    })
+  )
 
   it.live("F78 output is text: no colours, no control characters, nothing that becomes a heading", () =>
     Effect.gen(function* () {

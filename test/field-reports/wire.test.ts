@@ -59,11 +59,12 @@ describe("1a. wire framing and the stdio channel", () => {
         const command = torn(text)
           .map((piece) => `printf '${[...piece].map((byte) => `\\x${byte.toString(16)}`).join("")}'`)
           .join("; sleep 0.05; ")
+        const place = yield* folder
         const agent = yield* open({
           args: ["--yolo"],
           steps: [{ parts: [{ tool: { name: "bash", input: { command } } }] }, { parts: [{ text: "done" }] }]
         })
-        const session = yield* newSession(agent, agent.home)
+        const session = yield* newSession(agent, place)
         yield* turn(agent, session, "go")
         const [call] = callsOf(updatesOf(agent, session))
         assert.include(shownBy(call!.latest), text)

@@ -28,7 +28,7 @@ describe("1g. working directory and project context", () => {
             { tool: { name: "glob", input: { pattern: "*" } } },
             { tool: { name: "grep", input: { pattern: "needle" } } },
             { tool: { name: "list", input: {} } },
-            { tool: { name: "m__where", input: {} } }
+            { tool: { name: "mcp__m__where", input: {} } }
           ]
         },
         { when, parts: [{ text: "done" }] }

@@ -108,44 +108,77 @@ describe("terminal output", () => {
 })
 
 describe("head and tail", () => {
-  const limits = { head: 20, tail: 15 }
-  const parts = pieces(["a", "bcd", "\n", "line of text\n", "😀"], 30)
+  const limits = { head: { lines: 4, bytes: 20 }, tail: { lines: 3, bytes: 15 } }
+  const parts = pieces(["a", "bcd", "\n", "\n\n", "line of text\n", "é", "漢", "😀"], 30)
+  const bytesOf = (text: string) => new TextEncoder().encode(text).length
+  const lineEnds = (text: string) => text.split("\n").length - 1
 
   it.prop(
     "are the same for any cut",
     [parts],
     ([items]) => {
       const whole = items.join("")
-      assert.deepStrictEqual(keep(items, limits), keep([whole], limits))
-      assert.deepStrictEqual(keep(cutEverywhere(whole), limits), keep([whole], limits))
+      for (const cut of [items, cutEverywhere(whole)]) {
+        assert.strictEqual(Output.render(keep(cut, limits)), Output.render(keep([whole], limits)))
+        assert.strictEqual(Output.isCut(keep(cut, limits)), Output.isCut(keep([whole], limits)))
+      }
     },
     { arbitrary: { runs: 500 } }
   )
 
   it.prop(
-    "give a short text back whole, and of a long one both ends in little room",
+    "give a short text back whole, and of a long one both ends, within their lines and bytes",
     [parts],
     ([items]) => {
       const whole = items.join("")
       const kept = keep(items, limits)
-      assert.strictEqual(kept.length, whole.length)
-      assert.isTrue(whole.startsWith(kept.head))
-      assert.isTrue(whole.endsWith(kept.tail))
-      assert.isAtMost(kept.head.length + kept.tail.length, 35)
       const shown = Output.render(kept)
-      if (whole.length <= 35) {
+      assert.isAtMost(kept.tail.length, 2 * limits.tail.bytes)
+      if (!Output.isCut(kept)) {
         assert.strictEqual(shown, whole)
-      } else {
-        const [, head = "", left = "", tail = ""] =
-          /^([^]*)\[… (\d+) characters left out …\]\n([^]*)$/.exec(shown) ?? []
-        assert.isTrue(shown.isWellFormed())
-        assert.isTrue(whole.startsWith(head.replace(/\n$/, "").replace(/\ufffd$/, "")))
-        assert.isTrue(whole.endsWith(tail.replace(/^\ufffd/, "")))
-        assert.isAtLeast(Number(left), whole.length - 35)
+        assert.isAtMost(bytesOf(whole), 35)
+        assert.isAtMost(lineEnds(whole), 7)
+        return
       }
+      assert.isTrue(bytesOf(whole) > 15 || lineEnds(whole) > 3)
+      const [, head = "", lines, left = "", tail = ""] =
+        /^([^]*)\[… (?:(\d+) lines, )?(\d+) characters left out …\]\n([^]*)$/.exec(shown) ?? []
+      assert.isTrue(shown.isWellFormed())
+      const first = head.replace(/\n$/, "").replace(/\ufffd$/, "")
+      const last = tail.replace(/^\ufffd/, "")
+      assert.isTrue(whole.startsWith(first))
+      assert.isTrue(whole.endsWith(last))
+      // A mark for half of a pair is longer than the half.
+      assert.isAtMost(bytesOf(head), 22)
+      assert.isAtMost(bytesOf(tail), 16)
+      assert.isAtMost(lineEnds(first), 4)
+      assert.isAtMost(lineEnds(last), 3)
+      assert.isAtMost(Number(left), whole.length)
+      assert.isAtMost(Number(lines ?? 0), lineEnds(whole))
     },
-    { arbitrary: { runs: 500 } }
+    { arbitrary: { runs: 1000 } }
   )
+
+  it("keeps the same little memory for any amount", () => {
+    const chunk = `${"x".repeat(98)}\n`.repeat(660)
+    let kept = Output.empty()
+    for (let sent = 0; sent < 200_000_000; sent += chunk.length) {
+      kept = Output.push(kept, chunk)
+      assert.isAtMost(kept.head.length + kept.tail.length, 10_000 + 28_000)
+    }
+    assert.isAbove(kept.length, 200_000_000)
+    const shown = Output.render(kept, "/all.txt")
+    assert.isBelow(shown.length, 24_200)
+    assert.match(shown, /\n\[… \d+ lines, \d+ characters left out; the whole output is in \/all\.txt …\]\nx/)
+  })
+
+  it("counts lines of any length", () => {
+    const text = Array.from({ length: 3_000 }, (_, at) => `${at}\n`).join("")
+    const shown = Output.render(keep([text], Output.defaultLimits))
+    assert.include(shown, "\n399\n[… 1801 lines, ")
+    assert.isTrue(shown.endsWith("\n2998\n2999\n"))
+    assert.strictEqual(shown.split("\n").length, 400 + 1 + 799 + 1)
+  })
 })
 
 describe("the live view", () => {
@@ -173,5 +206,49 @@ describe("the live view", () => {
       assert.isAtMost(sent, 3 * received + 32_768 + 256 * items.length)
     },
     { arbitrary: { runs: 200 } }
+  )
+
+  it.prop(
+    "gives everything new once to whoever keeps it, or says how much is missing",
+    [
+      Arbitrary.array(
+        Arbitrary.schema(
+          Schema.Tuple([
+            Schema.Literals(["a", "bc\n", "\r12%", `${"y".repeat(900)}\n`, "z".repeat(20_000)]),
+            Schema.Boolean
+          ])
+        ),
+        { minLength: 1, maxLength: 60 }
+      )
+    ],
+    ([items]) => {
+      let view = LiveView.emptyView
+      let told = ""
+      let all = ""
+      let missing = 0
+      for (const [item, isTaken] of [...items, ["end", true] as const]) {
+        view = LiveView.receive(view, item)
+        all += item
+        assert.isAtMost(view.fresh.length, LiveView.VIEW_LIMIT)
+        if (!isTaken) continue
+        const [fresh, next] = LiveView.takeFresh(view)
+        view = next
+        assert.isAtMost(fresh.length, LiveView.VIEW_LIMIT + 60)
+        const note = /^(\n?)\[… (\d+) characters are not shown …\]\n/.exec(fresh)
+        if (note === null) {
+          told += fresh
+          assert.strictEqual(told, all.slice(missing))
+          continue
+        }
+        // The note stands on a line of its own.
+        assert.strictEqual(note[1] === "\n", told !== "" && !told.endsWith("\n"))
+        told = fresh.slice(note[0].length)
+        missing = all.length - told.length
+        assert.isAtLeast(Number(note[2]), 1)
+        assert.isTrue(all.endsWith(told))
+      }
+      assert.deepStrictEqual(LiveView.takeFresh(view), ["", view])
+    },
+    { arbitrary: { runs: 300 } }
   )
 })

@@ -36,7 +36,7 @@ describe("a new session", () => {
       assert.strictEqual(snapshot.mode, "ask")
       assert.deepStrictEqual(
         snapshot.modes.map(({ id }) => id),
-        ["plan", "ask", "accept-edits", "always-approve"]
+        ["plan", "ask", "accept-edits", "auto", "always-approve"]
       )
       assert.deepStrictEqual(
         snapshot.options.map(({ currentValue, id }) => [id, currentValue]),
@@ -130,8 +130,11 @@ describe("a new session", () => {
   it.effect("tells of rules that do not hold at the next prompt, as a notice or a thought, also after a load", () =>
     Effect.gen(function* () {
       for (const [notices, told] of [
-        [true, /^notice Permission rules that were to deny or ask do not hold$/],
-        [false, /^thought Permission rules that were to deny or ask do not hold\. Correct the file.*\nfirst\nsecond$/s]
+        [true, /^notice Permission rules or hooks that were to forbid something do not hold$/],
+        [
+          false,
+          /^thought Permission rules or hooks that were to forbid something do not hold\. Correct the file.*\nfirst\nsecond$/s
+        ]
       ] as const) {
         const editor = makeEditor({ notices })
         const { closeSession, events, loadSession, newSession, prompt } = yield* connect(editor)

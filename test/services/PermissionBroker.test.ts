@@ -8,23 +8,42 @@ import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import { SessionId, ToolCallId } from "../../src/domain/Ids.ts"
 import type { Access, Answer, Grant, Question } from "../../src/domain/permission/Permission.ts"
+import { Grants } from "../../src/services/permission/Grants.ts"
+import { Projects } from "../../src/services/Projects.ts"
+import { OwnFileFailed } from "../../src/services/files/OwnFile.ts"
+import { textContent } from "../../src/domain/Tool.ts"
 import { PermissionBroker, type PermissionRequest } from "../../src/services/PermissionBroker.ts"
-import { type PermissionSettings, Settings } from "../../src/services/Settings.ts"
+import { type PermissionSettings, Settings, type SettingsValue } from "../../src/services/Settings.ts"
 import { defaultSettings } from "../../src/services/settings/Merge.ts"
 import { platform } from "../support/toolbox.ts"
 
 const noRules: PermissionSettings = { allow: [], ask: [], deny: [] }
 
-const brokerOf = (permission: Effect.Effect<PermissionSettings>) =>
+const brokerWith = (
+  settings: Effect.Effect<Partial<SettingsValue>>,
+  { grants = Grants.layerMemory, projects = Projects.layerNone } = {}
+) =>
   PermissionBroker.layer.pipe(
+    Layer.provideMerge(grants),
     Layer.provide([
+      projects,
       Layer.succeed(Settings, {
         home: "/home/ada/.supercharge",
-        current: Effect.map(permission, (permission) => ({ ...defaultSettings, permission }))
+        current: Effect.map(settings, (settings) => ({ ...defaultSettings, ...settings }))
       }),
       platform
     ])
   )
+
+const brokerOf = (permission: Effect.Effect<PermissionSettings>) =>
+  brokerWith(Effect.map(permission, (permission) => ({ permission })))
+
+const project = (root: string, permission: PermissionSettings) =>
+  Layer.succeed(Projects, {
+    of: () =>
+      Effect.succeed({ root, trust: "trusted", permission, hooks: [], mcpServers: [], withheld: [], warnings: [] }),
+    decide: () => Effect.void
+  })
 
 const command: Access = { _tag: "Execute", command: "npm test", cwd: "/w" }
 const edit: Access = { _tag: "Edit", paths: ["/w/a"], outside: [] }
@@ -38,6 +57,8 @@ const requestOf = (access: Access, more: Partial<PermissionRequest> = {}): Permi
   roots: ["/w"],
   mode: "ask",
   grants: [],
+  confined: false,
+  unconfinable: false,
   ask: () => Effect.die("nobody should be asked"),
   remember: () => Effect.die("nothing should be remembered"),
   ...more
@@ -57,7 +78,8 @@ const answered = (access: Access, answer: Answer) =>
         remember: (grant) => Effect.sync(() => grants.push(grant))
       })
     )
-    return { decision, questions, grants }
+    const kept = yield* (yield* Grants).of("/w")
+    return { decision, questions, grants: [...grants, ...kept] }
   }).pipe(Effect.provide(brokerOf(Effect.succeed(noRules))))
 
 const selected = (optionId: string, message?: string): Answer => ({
@@ -102,7 +124,10 @@ describe("PermissionBroker", () => {
         assert.deepStrictEqual(questions, [
           {
             sessionId: SessionId.make("s1"),
-            call: { id: ToolCallId.make("c1"), patch: { title: "the call", kind: "execute" } },
+            call: {
+              id: ToolCallId.make("c1"),
+              patch: { title: "the call", kind: "execute", content: [textContent("```sh\nnpm test\n```\nIn /w")] }
+            },
             options: [
               { id: "always-allow", name: 'Always allow "npm test"', kind: "allow_always" },
               { id: "allow-once", name: "Allow once", kind: "allow_once" },
@@ -147,10 +172,12 @@ describe("PermissionBroker", () => {
   it.effect("an answer that is remembered is not asked for again (F34)", () =>
     Effect.gen(function* () {
       const { decide } = yield* PermissionBroker
-      const grants: Array<Grant> = []
-      const remember = (grant: Grant) => Effect.sync(() => grants.push(grant))
-      yield* decide(requestOf(command, { ask: () => Effect.succeed(selected("always-allow")), remember }))
-      assert.deepStrictEqual(yield* decide(requestOf(command, { grants })), { _tag: "Allowed" })
+      yield* decide(requestOf(command, { ask: () => Effect.succeed(selected("always-allow")) }))
+      assert.deepStrictEqual(yield* decide(requestOf(command)), { _tag: "Allowed" })
+      const elsewhere = yield* decide(
+        requestOf({ ...command, cwd: "/v" }, { cwd: "/v", roots: ["/v"], ask: undefined })
+      )
+      assert.strictEqual(elsewhere._tag, "Denied")
     }).pipe(Effect.provide(brokerOf(Effect.succeed(noRules))))
   )
 
@@ -233,6 +260,112 @@ describe("PermissionBroker", () => {
       yield* Fiber.interrupt(fiber)
       yield* Deferred.await(withdrawn)
     }).pipe(Effect.provide(brokerOf(Effect.succeed(noRules))))
+  )
+
+  it.effect("the rules of the person and of the project are one set", () =>
+    Effect.gen(function* () {
+      const { decide } = yield* PermissionBroker
+      const fate = (command: string) =>
+        Effect.map(
+          decide(requestOf({ _tag: "Execute", command, cwd: "/w" }, { mode: "ask", ask: undefined })),
+          ({ _tag }) => _tag
+        )
+      assert.strictEqual(yield* fate("mine"), "Allowed")
+      assert.strictEqual(yield* fate("its"), "Allowed")
+      assert.strictEqual(yield* fate("mine; its"), "Allowed")
+      assert.strictEqual(yield* fate("mine no"), "Denied")
+      assert.strictEqual(yield* fate("its no"), "Denied")
+    }).pipe(
+      Effect.provide(
+        brokerWith(
+          Effect.succeed({ permission: { allow: ["Bash(mine)", "Bash(mine no)"], ask: [], deny: ["Bash(its no)"] } }),
+          { projects: project("/w", { allow: ["Bash(its)", "Bash(its no)"], ask: ["Bash(mine no)"], deny: [] }) }
+        )
+      )
+    )
+  )
+
+  it.effect("answers are kept for the project's root, with the folder of the command", () =>
+    Effect.gen(function* () {
+      const { decide } = yield* PermissionBroker
+      const inFolder = (cwd: string, more: Partial<PermissionRequest> = {}) =>
+        Effect.map(
+          decide(requestOf({ ...command, cwd }, { cwd, roots: [cwd], ask: undefined, ...more })),
+          ({ _tag }) => _tag
+        )
+      yield* inFolder("/p/a", { ask: () => Effect.succeed(selected("always-allow")) })
+      assert.deepStrictEqual(yield* (yield* Grants).of("/p"), [
+        { verdict: "allow", access: "Execute", subject: "npm test", folder: "/p/a" }
+      ])
+      assert.strictEqual(yield* inFolder("/p/a"), "Allowed")
+      assert.strictEqual(yield* inFolder("/p"), "Denied")
+      yield* inFolder("/p", { ask: () => Effect.succeed(selected("reject-always")) })
+      assert.strictEqual(yield* inFolder("/p/a", { mode: "always-approve" }), "Denied")
+    }).pipe(Effect.provide(brokerWith(Effect.succeed({}), { projects: project("/p", noRules) })))
+  )
+
+  it.effect("where answers are not remembered, none is offered", () =>
+    Effect.gen(function* () {
+      const { decide } = yield* PermissionBroker
+      const ids: Array<string> = []
+      const ask = ({ options }: Question) => {
+        ids.push(...options.map(({ id }) => id))
+        return Effect.succeed(selected("always-allow"))
+      }
+      for (const access of [command, edit, mcp]) {
+        assert.strictEqual((yield* decide(requestOf(access, { ask })))._tag, "Denied")
+      }
+      assert.deepStrictEqual([...new Set(ids)], ["allow-once", "reject-once"])
+    }).pipe(Effect.provide(brokerWith(Effect.succeed({ rememberApprovals: false }))))
+  )
+
+  it.effect("what was remembered and cannot be read is no yes, and the question says so", () =>
+    Effect.gen(function* () {
+      const failure = new OwnFileFailed({ reason: "damaged", message: "the list is broken" })
+      const broken = Layer.effect(
+        Grants,
+        Effect.map(Grants, (grants) => ({ ...grants, of: () => Effect.fail(failure) }))
+      ).pipe(Layer.provide(Grants.layerMemory))
+      yield* Effect.gen(function* () {
+        const { decide } = yield* PermissionBroker
+        const questions: Array<Question> = []
+        const ask = (question: Question) => {
+          questions.push(question)
+          return Effect.succeed(selected("allow-once"))
+        }
+        assert.strictEqual((yield* decide(requestOf(command, { mode: "always-approve", ask })))._tag, "Allowed")
+        assert.include(JSON.stringify(questions), "What was answered before is unknown: the list is broken")
+        assert.strictEqual((yield* decide(requestOf(edit, { mode: "accept-edits" })))._tag, "Allowed")
+      }).pipe(Effect.provide(brokerWith(Effect.succeed({}), { grants: broken })))
+    })
+  )
+
+  it.effect("only the answer that decided counts as used", () =>
+    Effect.gen(function* () {
+      const used: Array<string> = []
+      const watched = Layer.effect(
+        Grants,
+        Effect.map(Grants, (grants) => ({
+          ...grants,
+          use: (_: string, grants: ReadonlyArray<Grant>) =>
+            Effect.sync(() => used.push(...grants.map(({ subject }) => subject)))
+        }))
+      ).pipe(Layer.provide(Grants.layerMemory))
+      yield* Effect.gen(function* () {
+        const { decide } = yield* PermissionBroker
+        const { remember } = yield* Grants
+        yield* remember("/w", { verdict: "allow", access: "Execute", subject: "npm test", folder: "/w" })
+        yield* remember("/w", { verdict: "allow", access: "Execute", subject: "make", folder: "/w" })
+        yield* remember("/w", { verdict: "reject", access: "Execute", subject: "npm publish" })
+        yield* decide(requestOf(command))
+        assert.deepStrictEqual(used.splice(0), ["npm test"])
+        yield* decide(requestOf({ ...command, command: "npm publish" }, { ask: undefined }))
+        assert.deepStrictEqual(used.splice(0), ["npm publish"])
+        yield* decide(requestOf({ ...command, command: "make", cwd: "/w/sub" }, { ask: undefined }))
+        yield* decide(requestOf({ ...command, command: "git status" }))
+        assert.deepStrictEqual(used, [])
+      }).pipe(Effect.provide(brokerWith(Effect.succeed({}), { grants: watched })))
+    })
   )
 
   it.effect("layers for hosts allow or deny everything", () =>

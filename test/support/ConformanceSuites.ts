@@ -2,10 +2,12 @@
 import { signingIn } from "../conformance/Authentication.ts"
 import { cancelling } from "../conformance/Cancellation.ts"
 import { choosing } from "../conformance/Choices.ts"
+import { showingCommands } from "../conformance/Commands.ts"
 import { covering } from "../conformance/Coverage.ts"
 import { envelope } from "../conformance/Envelope.ts"
 import { extending } from "../conformance/Extensions.ts"
 import { usingClient } from "../conformance/Files.ts"
+import { beingHarnesses } from "../conformance/Harnesses.ts"
 import { combining, initializing } from "../conformance/Initialize.ts"
 import { comingBack } from "../conformance/Reconnecting.ts"
 import { reopeningSessions } from "../conformance/Reopening.ts"
@@ -15,6 +17,7 @@ import { callingTools } from "../conformance/ToolCalls.ts"
 import { sharing } from "../conformance/Sharing.ts"
 import { framing } from "../conformance/Transport.ts"
 import { prompting } from "../conformance/Turn.ts"
+import { undoing } from "../conformance/Undo.ts"
 import { viewing } from "../conformance/Views.ts"
 import type { Transport } from "./Transports.ts"
 
@@ -29,10 +32,13 @@ const suites = [
   prompting,
   cancelling,
   callingTools,
+  showingCommands,
   usingClient,
   choosing,
   usingServers,
+  beingHarnesses,
   extending,
+  undoing,
   viewing,
   sharing,
   comingBack,

@@ -57,6 +57,7 @@ export const makeFakeAgent = (overrides?: (editor: Editor) => Partial<AgentConne
           { id: "login", name: "Log in", description: "In a terminal", terminal: { args: ["login"] } }
         ],
         harnesses,
+        defaultHarness: "super-pi-code",
         image: true,
         mcpHttp: true
       }),
@@ -73,6 +74,8 @@ export const makeFakeAgent = (overrides?: (editor: Editor) => Partial<AgentConne
       cancel: () => Effect.void,
       setMode: () => Effect.void,
       setOption: () => Effect.succeed(snapshot.options),
+      undo: () => Effect.succeed({ _tag: "Nothing" }),
+      diff: () => Effect.succeed({ diff: "", files: [], truncated: false }),
       announce: () => Effect.void,
       ...overrides?.(editor)
     }
@@ -91,6 +94,8 @@ export const makeFakeAgent = (overrides?: (editor: Editor) => Partial<AgentConne
       cancel: recorded("cancel", base.cancel),
       setMode: recorded("setMode", base.setMode),
       setOption: recorded("setOption", base.setOption),
+      undo: recorded("undo", base.undo),
+      diff: recorded("diff", base.diff),
       announce: recorded("announce", base.announce)
     }
   }

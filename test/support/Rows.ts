@@ -32,7 +32,7 @@ export const rows: ReadonlyArray<string> = [
   ...through("CMD", 1),
   ...through("MOD", [1, 4]),
   ...through("CFG", [1, 6]),
-  ...through("ELI", 1),
+  ...through("ELI", [1, 3], [7, 9]),
   ...through("MCP", [1, 6], 8),
   ...through("EXT", [1, 5]),
   ...shared

@@ -21,16 +21,24 @@ import * as AgentLive from "../../src/services/AgentLive.ts"
 import { Auth } from "../../src/services/Auth.ts"
 import { TokenStore } from "../../src/services/auth/TokenStore.ts"
 import * as ClientFSLocal from "../../src/services/files/ClientFSLocal.ts"
+import * as Changes from "../../src/composition/Changes.ts"
+import * as Projects from "../../src/composition/Projects.ts"
+import * as CommandsLive from "../../src/services/commands/CommandsLive.ts"
+import { Confinements } from "../../src/services/Confinements.ts"
+import { Hooks } from "../../src/services/Hooks.ts"
 import { McpManager } from "../../src/services/McpManager.ts"
 import { Models } from "../../src/services/Models.ts"
 import * as ModelsLive from "../../src/services/models/ModelsLive.ts"
 import type { Script } from "../../src/services/models/script/Script.ts"
+import { Grants } from "../../src/services/permission/Grants.ts"
 import { PermissionBroker } from "../../src/services/PermissionBroker.ts"
 import * as SandboxRunnerLocal from "../../src/services/sandbox/SandboxRunnerLocal.ts"
 import * as Sessions from "../../src/services/Sessions.ts"
 import type { Settings } from "../../src/services/Settings.ts"
 import * as SessionStoreSqlite from "../../src/services/store/SessionStoreSqlite.ts"
+import * as NotesSqlite from "../../src/services/notes/NotesSqlite.ts"
 import * as BuiltInTools from "../../src/services/tools/BuiltInTools.ts"
+import { Web } from "../../src/services/Web.ts"
 import * as TurnLoop from "../../src/services/turn/TurnLoop.ts"
 import * as Connection from "../../src/transports/acp/Connection.ts"
 import * as Memory from "../../src/transports/Memory.ts"
@@ -98,18 +106,30 @@ const prepare = ({ config, home }: AgentOptions): Effect.Effect<void> =>
 
 const agentOf = (options: AgentOptions, environment: Record<string, string>) => {
   const { home, script } = options
-  const tools = Layer.provide(BuiltInTools.layer(environment), [
-    SandboxRunnerLocal.layer(environment),
-    ClientFSLocal.layer
-  ])
+  const turns = TurnLoop.layer.pipe(
+    Layer.provide([
+      BuiltInTools.layer(environment),
+      Confinements.layer,
+      Hooks.layer(environment),
+      Layer.provide(PermissionBroker.layer, Grants.layer)
+    ]),
+    Layer.provide([
+      SandboxRunnerLocal.layer(environment),
+      ClientFSLocal.layer,
+      NotesSqlite.layerHome,
+      Web.layer(environment)
+    ])
+  )
   return AgentLive.layer.pipe(
     Layer.provide(Sessions.layer),
     Layer.provide([
-      Layer.provide(TurnLoop.layer, [tools, PermissionBroker.layer]),
+      turns,
+      CommandsLive.layer,
       McpManager.layer(environment),
       SessionStoreSqlite.layer({ file: join(home, "sessions.db") }),
       Layer.provide(Auth.layer, TokenStore.layer)
     ]),
+    Layer.provide([Changes.layer, Projects.layer]),
     Layer.provide(script === undefined ? ModelsLive.layer : Models.scripted(script)),
     Layer.provide(NodeChildProcessSpawner.layer),
     Layer.provideMerge(

@@ -9,10 +9,14 @@ import type { ModelInfo } from "../../src/domain/Model.ts"
 import { Agent, type Place } from "../../src/services/Agent.ts"
 import * as AgentLive from "../../src/services/AgentLive.ts"
 import { Auth } from "../../src/services/Auth.ts"
+import { Changes } from "../../src/services/Changes.ts"
+import * as CommandsLive from "../../src/services/commands/CommandsLive.ts"
 import { McpManager } from "../../src/services/McpManager.ts"
 import type { Models } from "../../src/services/Models.ts"
 import type { ScriptStep } from "../../src/services/models/script/Script.ts"
+import { Grants } from "../../src/services/permission/Grants.ts"
 import { PermissionBroker } from "../../src/services/PermissionBroker.ts"
+import { Projects } from "../../src/services/Projects.ts"
 import type { SessionStore } from "../../src/services/SessionStore.ts"
 import * as Sessions from "../../src/services/Sessions.ts"
 import { Settings, type SettingsValue } from "../../src/services/Settings.ts"
@@ -21,7 +25,7 @@ import type { Turn } from "../../src/services/Turn.ts"
 import { type FakeEditor, makeEditor } from "./editor.ts"
 import { fakeTools } from "./fakeTools.ts"
 import { type Asked, nothingAsked, scripted } from "./models.ts"
-import { platform, turnLayer } from "./turns.ts"
+import { platform, turnLayer, type TurnOptions } from "./turns.ts"
 
 export interface AgentOptions {
   readonly script?: ReadonlyArray<ScriptStep>
@@ -29,9 +33,16 @@ export interface AgentOptions {
   readonly asked?: Asked
   readonly infos?: ReadonlyArray<ModelInfo>
   readonly models?: Layer.Layer<Models>
-  readonly broker?: Layer.Layer<PermissionBroker, never, Settings | FileSystem.FileSystem | Path.Path>
+  readonly broker?: Layer.Layer<
+    PermissionBroker,
+    never,
+    Grants | Projects | Settings | FileSystem.FileSystem | Path.Path
+  >
   readonly mcp?: Layer.Layer<McpManager>
   readonly turn?: Layer.Layer<Turn>
+  readonly guards?: TurnOptions["guards"]
+  readonly projects?: Layer.Layer<Projects>
+  readonly changes?: Layer.Layer<Changes>
   readonly store?: Layer.Layer<SessionStore>
   readonly settings?: Partial<SettingsValue> & { readonly home?: string }
   readonly maxRequests?: number
@@ -41,6 +52,8 @@ export const agentLayer = (options: AgentOptions = {}) => {
   const {
     asked = nothingAsked(),
     broker = PermissionBroker.layer,
+    changes = Changes.layerNone,
+    projects = Projects.layerNone,
     infos,
     mcp = McpManager.layerNone,
     script = [],
@@ -55,11 +68,14 @@ export const agentLayer = (options: AgentOptions = {}) => {
     turnLayer({
       models,
       tools: fakeTools(tools),
-      broker: Layer.provide(broker, [settingsLayer, platform]),
+      broker: Layer.provide(broker, [settingsLayer, Grants.layerMemory, projects, platform]),
+      ...(options.guards === undefined ? {} : { guards: options.guards }),
       ...(options.maxRequests === undefined ? {} : { maxRequests: options.maxRequests })
     })
   return AgentLive.layer.pipe(
     Layer.provideMerge(Sessions.layer),
+    Layer.provide([CommandsLive.layer, projects]),
+    Layer.provide(changes),
     Layer.provideMerge(Layer.mergeAll(turn, mcp, models, store, settingsLayer, Auth.layerOpen, platform))
   )
 }

@@ -87,6 +87,7 @@ export const makeEditor = (capabilities: Partial<EditorCapabilities> = {}): Fake
       caughtUp: Effect.void,
       isGone: () => gone,
       ask,
+      elicit: () => Effect.succeed({ _tag: "Unanswered", reason: "it shows no forms" }),
       readTextFile: () => Effect.fail(new EditorFailed({ notFound: true, message: "no such file" }))
     },
     events,

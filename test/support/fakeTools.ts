@@ -3,7 +3,6 @@ import * as AiTool from "effect/ai/Tool"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
-import type { ToolName } from "../../src/domain/Harness.ts"
 import type { Access } from "../../src/domain/permission/Permission.ts"
 import { textContent, type ToolContent } from "../../src/domain/Tool.ts"
 import {
@@ -46,7 +45,7 @@ export const fakeTool = (name: string, fake: FakeTool): ToolDefinition => ({
     )
 })
 
-export const fakeTools = (tools: { readonly [Name in ToolName]?: FakeTool }): Layer.Layer<Tools> =>
+export const fakeTools = (tools: { readonly [Name in string]?: FakeTool }): Layer.Layer<Tools> =>
   Layer.succeed(Tools, {
     get: (names) =>
       names.flatMap((name) => {

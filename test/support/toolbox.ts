@@ -5,17 +5,22 @@ import * as NodePath from "@effect/platform-node/NodePath"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
+import * as Scope from "effect/Scope"
 import { noCapabilities } from "../../src/domain/Capability.ts"
 import type { PlanEntry } from "../../src/domain/Event.ts"
-import type { ToolName } from "../../src/domain/Harness.ts"
-import { SessionId } from "../../src/domain/Ids.ts"
-import type { ToolCallPatch, ToolContent } from "../../src/domain/Tool.ts"
+import { SessionId, ToolCallId } from "../../src/domain/Ids.ts"
+import { outputText, type ToolCallPatch, type ToolContent } from "../../src/domain/Tool.ts"
 import { type Editor, EditorFailed } from "../../src/services/Editor.ts"
 import * as ClientFSLocal from "../../src/services/files/ClientFSLocal.ts"
+import type { Notes } from "../../src/services/Notes.ts"
+import * as NotesSqlite from "../../src/services/notes/NotesSqlite.ts"
+import { Projects } from "../../src/services/Projects.ts"
 import * as SandboxRunnerLocal from "../../src/services/sandbox/SandboxRunnerLocal.ts"
 import { Settings, type SettingsValue } from "../../src/services/Settings.ts"
+import type { ToolContext } from "../../src/services/ToolDefinition.ts"
 import { Tools } from "../../src/services/Tools.ts"
 import * as BuiltInTools from "../../src/services/tools/BuiltInTools.ts"
+import { Web } from "../../src/services/Web.ts"
 import type { Workspace } from "../../src/services/Workspace.ts"
 
 export const platform = NodeChildProcessSpawner.layer.pipe(
@@ -25,10 +30,23 @@ export const platform = NodeChildProcessSpawner.layer.pipe(
 export interface ToolboxOptions {
   readonly environment?: Record<string, string | undefined>
   readonly settings?: Partial<SettingsValue>
+  readonly notes?: Layer.Layer<Notes>
+  readonly projects?: Layer.Layer<Projects>
+  readonly web?: Layer.Layer<Web, never, Settings>
 }
 
-export const toolbox = ({ environment = process.env, settings = {} }: ToolboxOptions = {}) =>
+/** No login shell, whose start files may do anything, is asked for its environment. */
+export const withoutShell = { ...process.env, SHELL: undefined }
+
+export const toolbox = ({
+  environment = withoutShell,
+  notes = NotesSqlite.layerMemory,
+  projects = Projects.layerNone,
+  settings = {},
+  web = Web.layerNone
+}: ToolboxOptions = {}) =>
   BuiltInTools.layer(environment).pipe(
+    Layer.provide([notes, projects, web]),
     Layer.provideMerge(Layer.merge(SandboxRunnerLocal.layer(environment), ClientFSLocal.layer)),
     Layer.provideMerge(Settings.layerValues(settings)),
     Layer.provideMerge(platform)
@@ -48,6 +66,7 @@ export const makeWorkspace = (work: string, options: Partial<Workspace> = {}): W
   roots: [work],
   editor: undefined,
   scratch: `${work}/../scratch`,
+  lifetime: Scope.makeUnsafe(),
   ...options
 })
 
@@ -60,6 +79,7 @@ export const makeEditor = (buffers: ReadonlyMap<string, string>) => {
     caughtUp: Effect.void,
     isGone: () => false,
     ask: () => Effect.succeed({ _tag: "Cancelled" }),
+    elicit: () => Effect.succeed({ _tag: "Cancelled" }),
     readTextFile: (_session, path) => {
       asked.push(path)
       const text = buffers.get(path)
@@ -84,7 +104,21 @@ export const bytes = (path: string) =>
     (content) => [...content]
   )
 
-export const prepare = Effect.fnUntraced(function* (name: ToolName, input: unknown, workspace: Workspace) {
+/** What a call gets that runs outside of a turn: nothing is confined, nobody is there to ask, nothing is kept. */
+export const makeContext = (workspace: Workspace, overrides: Partial<ToolContext> = {}): ToolContext => ({
+  workspace,
+  callId: ToolCallId.make("call-1"),
+  sandbox: Effect.succeed("off"),
+  elicit: undefined,
+  recording: (_paths, change) => change,
+  recordingAll: (change) => change,
+  plan: () => Effect.void,
+  readable: Effect.succeedNone,
+  progress: () => Effect.void,
+  ...overrides
+})
+
+export const prepare = Effect.fnUntraced(function* (name: string, input: unknown, workspace: Workspace) {
   const tools = yield* Tools
   const [definition] = tools.get([name])
   if (definition === undefined) return yield* Effect.die(`no tool ${name}`)
@@ -92,20 +126,24 @@ export const prepare = Effect.fnUntraced(function* (name: ToolName, input: unkno
 })
 
 /** Prepares and runs a call; `progress` and `plans` are what it told meanwhile. */
-export const call = Effect.fnUntraced(function* (name: ToolName, input: unknown, workspace: Workspace) {
+export const call = Effect.fnUntraced(function* (name: string, input: unknown, workspace: Workspace) {
   const prepared = yield* prepare(name, input, workspace)
   const progress: Array<ToolCallPatch> = []
   const plans: Array<ReadonlyArray<PlanEntry>> = []
-  const outcome = yield* prepared.run({
-    workspace,
-    plan: (entries) => Effect.sync(() => void plans.push(entries)),
-    readable: Effect.succeedNone,
-    progress: (patch) => Effect.sync(() => void progress.push(patch))
-  })
+  const outcome = yield* prepared.run(
+    makeContext(workspace, {
+      plan: (entries) => Effect.sync(() => void plans.push(entries)),
+      // What is only new is no view.
+      progress: (patch) => Effect.sync(() => void (patch.content === undefined || progress.push(patch)))
+    })
+  )
   return { prepared, outcome, progress, plans }
 })
 
 export const textOf = (content: ReadonlyArray<ToolContent> | undefined): string =>
   (content ?? [])
-    .map((item) => (item.type === "content" && item.content.type === "text" ? item.content.text : ""))
+    .map((item) => {
+      if (item.type === "output") return outputText(item)
+      return item.type === "content" && item.content.type === "text" ? item.content.text : ""
+    })
     .join("\n")

@@ -1,5 +1,6 @@
 /** A session as a turn sees it: what it tells and logs is kept, and folded as the real one does. */
 import * as Effect from "effect/Effect"
+import * as Scope from "effect/Scope"
 import type { Event } from "../../src/domain/Event.ts"
 import { isStored } from "../../src/domain/Event.ts"
 import type { ExecutionMode } from "../../src/domain/permission/ExecutionMode.ts"
@@ -93,14 +94,15 @@ export const makeSession = ({ onEvent, ...overrides }: SessionOptions = {}): Rec
       cwd: "/work",
       roots: ["/work"],
       editor: undefined,
-      scratch: "/scratch"
+      scratch: "/scratch",
+      lifetime: Scope.makeUnsafe()
     },
     harness: defaultHarness,
     model: Effect.succeed({ id: info.id, effort: undefined }),
     mode: Effect.succeed<ExecutionMode>("always-approve"),
     rules: undefined,
     systemPrompt: undefined,
-    mcpTools: [],
+    mcpTools: Effect.succeed([]),
     context: Effect.sync(() => state.context),
     grants: Effect.sync(() => state.grants),
     cost: Effect.sync(() => state.usage?.cost ?? 0),
@@ -114,6 +116,7 @@ export const makeSession = ({ onEvent, ...overrides }: SessionOptions = {}): Rec
         })
       ),
     ask: undefined,
+    elicit: () => undefined,
     ...overrides
   }
   return { session, events, entries, state: () => state, told: () => inShort(events), until }
