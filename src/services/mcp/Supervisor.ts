@@ -1,4 +1,5 @@
 /** Keeps one MCP server connected: tries again after a while when it cannot be reached or is lost, and in the end gives up. */
+import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
@@ -203,12 +204,14 @@ export const start = Effect.fnUntraced(function* (
     (scope) => inBackground(Scope.close(scope, Exit.void))
   ).pipe(Effect.tapError(lose))
 
+  const giveUp = Effect.sync(() => {
+    state = "failed"
+    tools = []
+  })
   yield* Effect.forever(Effect.retry(once, { schedule: backOff, while: isWorthIt })).pipe(
-    Effect.catch(() =>
-      Effect.sync(() => {
-        state = "failed"
-        tools = []
-      })
+    Effect.catch(() => giveUp),
+    Effect.catchDefect((defect) =>
+      Effect.andThen(Effect.logError("The connection to an MCP server died", Cause.die(defect)), giveUp)
     ),
     Effect.annotateLogs({ mcpServer: spec.name }),
     Effect.forkScoped
