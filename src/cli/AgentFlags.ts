@@ -21,7 +21,7 @@ export const leaderSocketFlag = Flag.String("leader-socket").pipe(
 const rules = (name: "allow" | "ask" | "deny", what: string) =>
   Flag.String(name).pipe(
     Flag.withMetavar("rule"),
-    Flag.withDescription(`${what}: a rule such as "Bash(npm test)"; may be given several times`),
+    Flag.withDescription(`${what}; may be given several times`),
     Flag.filterMap(
       (text) => Option.as(Result.getSuccess(parseRule(text)), text),
       (text) => {
@@ -62,9 +62,9 @@ export const agentFlags = {
     Flag.withDescription("Kind of agent of new sessions, such as super-pi-planner, instead of agent.harness"),
     Flag.optional
   ),
-  allow: rules("allow", "Runs without a question"),
-  ask: rules("ask", "Asks, whatever is allowed"),
-  deny: rules("deny", "Never runs"),
+  allow: rules("allow", 'Runs without a question: a rule such as "Bash(npm test)"'),
+  ask: rules("ask", 'Asks, whatever is allowed: a rule such as "Bash(git push)"'),
+  deny: rules("deny", 'Never runs, in any mode: a rule such as "Read(secrets/**)"'),
   trust: Flag.Boolean("trust").pipe(
     Flag.withoutNegation,
     Flag.withDescription("Trust the folders of this run's sessions, without asking and without keeping it"),

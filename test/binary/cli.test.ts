@@ -15,6 +15,7 @@ describe("command line", () => {
   for (const [path, ...words] of [
     ["", "acp", "agent", "token", "--log-level"],
     ["acp", "super-pi acp", "--model", "--always-approve", "--yolo", "ask rules for commands"],
+    ["acp", "--permission-mode", "--sandbox", "--harness", "--allow", "--ask", "--deny", "--trust"],
     ["agent", "stdio", "serve", "daemon", "headless", "leader", "--model", "--always-approve", "--yolo"],
     ["agent stdio", "super-pi agent stdio", "--model"],
     [
@@ -33,7 +34,9 @@ describe("command line", () => {
     ["permissions", "list", "revoke"],
     ["permissions list", "super-pi permissions list", "--all", "--json"],
     ["permissions revoke", "super-pi permissions revoke", "--all"],
-    ["trust", "super-pi trust"],
+    ["trust", "super-pi trust", "list", "revoke"],
+    ["trust list", "super-pi trust list"],
+    ["trust revoke", "super-pi trust revoke"],
     ["token create", "super-pi token create"],
     ["token list", "super-pi token list"],
     ["token revoke", "super-pi token revoke"]
@@ -55,6 +58,10 @@ describe("command line", () => {
     ["acp extra", '"extra"'],
     ["acp --model", "model"],
     ["acp --log-level loud", "loud"],
+    ["acp --permission-mode loud", "accept-edits"],
+    ["acp --sandbox loose", "read-only"],
+    ["acp --deny Bash(", "its parenthesis is not closed"],
+    ["agent stdio --sandbox off", "--sandbox stands after the transport's name"],
     ["agent stdio --model some/model", "--model stands after the transport's name"],
     ["agent stdio --yolo", "--yolo stands after the transport's name"],
     ["token", "a command is missing"],
