@@ -108,6 +108,27 @@ export const flagsOf = (flags: AgentFlags): Flags => {
   }
 }
 
+/**
+ * The flags that hold for a whole process. An agent that editors share cannot take them from one of those: they would be
+ * lost, or hold for the others.
+ */
+export const ownFlags = ({ allow = [], ask = [], deny = [], harness, mode, sandbox, trust }: Flags) =>
+  Object.entries({
+    "--permission-mode": mode !== undefined,
+    "--sandbox": sandbox !== undefined,
+    "--harness": harness !== undefined,
+    "--allow": allow.length > 0,
+    "--ask": ask.length > 0,
+    "--deny": deny.length > 0,
+    "--trust": trust === true
+  })
+    .filter(([, isGiven]) => isGiven)
+    .map(([name]) => name)
+
+/** How the flags of `agent` are spelled, for whoever looks for them in the wrong place. */
+export const flagsWithValue = /^(?:-m|--(?:model|permission-mode|sandbox|harness|allow|ask|deny|leader-socket))(?:=|$)/
+export const flagsWithoutValue = /^--(?:always-approve|yolo|trust|leader|no-leader)(?:=|$)/
+
 /** Which agent stdio serves. */
 export const leaderChoiceOf = ({ leader, leaderSocket }: AgentFlags): LeaderChoice => ({
   ...(Option.isSome(leader) && { leader: leader.value }),

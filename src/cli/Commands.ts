@@ -3,13 +3,22 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as CliConfig from "effect/cli/CliConfig"
 import * as Command from "effect/cli/Command"
 import * as GlobalFlag from "effect/cli/GlobalFlag"
-import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Runtime from "effect/Runtime"
-import * as Schema from "effect/Schema"
 import { version } from "../domain/Version.ts"
-import { agentCommand, agentFlags, agentOptions, flagsOf, leaderChoiceOf, leaderOptions } from "./AgentFlags.ts"
+import type { Flags } from "../services/Settings.ts"
+import {
+  agentCommand,
+  agentFlags,
+  agentOptions,
+  flagsOf,
+  flagsWithoutValue,
+  flagsWithValue,
+  leaderChoiceOf,
+  leaderOptions,
+  ownFlags
+} from "./AgentFlags.ts"
+import type { NoLeader } from "./Bridge.ts"
 import { daemon } from "./Daemon.ts"
 import { headless } from "./Headless.ts"
 import { agentLeader, leader } from "./Leader.ts"
@@ -17,17 +26,21 @@ import { permissions } from "./Permissions.ts"
 import * as Presenter from "./Presenter.ts"
 import { relay } from "./Relay.ts"
 import { serve } from "./Serve.ts"
-import { serveStdio } from "./Stdio.ts"
+import { type LeaderChoice, serveStdio } from "./Stdio.ts"
 import { trust } from "./Trust.ts"
 import { token } from "./Token.ts"
+import { misused, UsageError } from "./UsageError.ts"
 
-/** The command line was wrong, and stderr says how. */
-class UsageError extends Schema.TaggedError<UsageError>()("UsageError", {}) {
-  override readonly [Runtime.errorExitCode] = 2
-  override readonly [Runtime.errorReported] = false
+/** Where the configuration only says that editors share an agent, whoever has flags of their own gets an agent of their own. */
+const serveEditor = (flags: Flags, choice: LeaderChoice): Effect.Effect<void, NoLeader | UsageError> => {
+  const [own] = ownFlags(flags)
+  if (own === undefined) return serveStdio(flags, choice)
+  return choice.leader === true
+    ? misused(`${own} cannot hold for an agent that editors share: write it into config.toml, or leave out --leader`)
+    : serveStdio(flags, { ...choice, leader: false })
 }
 
-const acp = Command.make("acp", agentFlags, (flags) => serveStdio(flagsOf(flags), leaderChoiceOf(flags))).pipe(
+const acp = Command.make("acp", agentFlags, (flags) => serveEditor(flagsOf(flags), leaderChoiceOf(flags))).pipe(
   Command.withDescription("Speak the Agent Client Protocol over stdin and stdout: what an editor starts")
 )
 
@@ -35,7 +48,7 @@ const stdio = Command.make(
   "stdio",
   {},
   Effect.fnUntraced(function* () {
-    yield* serveStdio(yield* agentOptions, yield* leaderOptions)
+    yield* serveEditor(yield* agentOptions, yield* leaderOptions)
   })
 ).pipe(Command.withDescription("Speak the Agent Client Protocol over stdin and stdout; the same as acp"))
 
@@ -50,14 +63,10 @@ const transports = new Set(["stdio", "serve", "daemon", "headless", "leader"])
 
 /** Flags of `agent` that stand after the transport's name, where a transport's own flags stand. */
 const misplaced = (args: ReadonlyArray<string>) => {
-  const at = args[0] === "agent" ? args.findIndex((arg) => transports.has(arg)) : -1
-  const flag = args
-    .slice(at + 1)
-    .find((arg) =>
-      /^(-m|--(model|always-approve|yolo|permission-mode|sandbox|harness|allow|ask|deny|trust|leader|no-leader))(=|$)/.test(
-        arg
-      )
-    )
+  const isValue = (at: number) => flagsWithValue.test(args[at - 1] ?? "") && args[at - 1]?.includes("=") === false
+  const isTransport = (arg: string, at: number) => transports.has(arg) && !isValue(at)
+  const at = args[0] === "agent" ? args.findIndex(isTransport) : -1
+  const flag = args.slice(at + 1).find((arg) => flagsWithValue.test(arg) || flagsWithoutValue.test(arg))
   return at === -1 || flag === undefined ? undefined : { flag, transport: args[at] }
 }
 
@@ -72,10 +81,7 @@ export const run = Effect.fnUntraced(function* (args: ReadonlyArray<string>) {
   const wrong = misplaced(args)
   if (wrong !== undefined) {
     const { flag, transport } = wrong
-    yield* Console.error(
-      `error: ${flag} stands after the transport's name: write super-pi agent ${flag} … ${transport}`
-    )
-    return yield* new UsageError()
+    return yield* misused(`${flag} stands after the transport's name: write super-pi agent ${flag} … ${transport}`)
   }
   yield* Command.runWith(program, { version })(args).pipe(
     Effect.catchTag("ShowHelp", () => Effect.fail(new UsageError())),

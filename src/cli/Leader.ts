@@ -8,9 +8,10 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type { Hello, Member, Reply, Report } from "../transports/leader/Handshake.ts"
-import { leaderOptions, leaderSocketFlag } from "./AgentFlags.ts"
+import { agentOptions, leaderOptions, leaderSocketFlag, ownFlags } from "./AgentFlags.ts"
 import { explained } from "./Explained.ts"
 import { lifetime } from "./Process.ts"
+import { misused } from "./UsageError.ts"
 
 const composition = Effect.promise(() => import("../composition/Leader.ts"))
 
@@ -37,6 +38,8 @@ export const agentLeader = Command.make(
     )
   },
   Effect.fnUntraced(function* ({ grace, idleSeconds, stays }) {
+    const [own] = ownFlags(yield* agentOptions)
+    if (own !== undefined) return yield* misused(`the leader takes no ${own}: write it into config.toml`)
     const { socket } = yield* leaderOptions
     const { lead, place } = yield* composition
     const { ending, until } = lifetime(grace)

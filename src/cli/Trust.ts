@@ -1,12 +1,16 @@
 /** `trust`, `trust list` and `trust revoke`: which folders may bring hooks, servers and allow rules of their own. */
 import * as Argument from "effect/cli/Argument"
+import * as CliError from "effect/cli/CliError"
 import * as Command from "effect/cli/Command"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import { settings } from "../composition/Platform.ts"
 import { makeProjects } from "../services/project/ProjectsLive.ts"
+import { shown } from "../services/project/Trustable.ts"
+import { Settings } from "../services/Settings.ts"
 import { explained } from "./Explained.ts"
 
 const folder = Argument.String("folder").pipe(
@@ -15,6 +19,8 @@ const folder = Argument.String("folder").pipe(
 )
 
 const provided = Effect.provide(settings({ alwaysApprove: false }))
+
+const failed = (userMessage: string) => new CliError.UserError({ cause: userMessage, userMessage })
 
 const list = Command.make(
   "list",
@@ -25,7 +31,7 @@ const list = Command.make(
     if (decisions.length === 0)
       yield* Console.error("No folder was decided about. Trust one with: super-pi trust FOLDER")
     for (const { decidedAt, root, trusted } of decisions) {
-      yield* Console.log([trusted ? "trusted" : "never", root, `since ${decidedAt.slice(0, 10)}`].join("\t"))
+      yield* Console.log([trusted ? "trusted" : "never", shown(root), `since ${decidedAt.slice(0, 10)}`].join("\t"))
     }
   }, provided)
 ).pipe(Command.withDescription("List the folders that were decided about"))
@@ -38,8 +44,9 @@ const revoke = Command.make(
     const projects = yield* makeProjects
     const forgotten = yield* explained(projects.forget(path.resolve(given)))
     yield* Option.match(forgotten, {
-      onNone: () => Console.error(`Nothing was decided about ${path.resolve(given)}`),
-      onSome: ({ root }) => Console.log(`${root} is asked about again when something of it needs trust`)
+      onNone: () =>
+        failed(`Nothing was decided about ${shown(path.resolve(given))}; super-pi trust list shows what was`),
+      onSome: ({ root }) => Console.log(`${shown(root)} is asked about again when something of it needs trust`)
     })
   }, provided)
 ).pipe(Command.withDescription("Forget what was decided about a folder, in running agents too"))
@@ -48,15 +55,27 @@ export const trust = Command.make(
   "trust",
   { folder },
   Effect.fnUntraced(function* ({ folder: given }) {
+    const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path
+    const at = path.resolve(given)
+    const info = yield* Effect.option(fs.stat(at))
+    if (Option.isNone(info) || info.value.type !== "Directory") return yield* failed(`${shown(at)} is no folder`)
+    const { folderTrust } = yield* Settings.use(({ current }) => current)
     const projects = yield* makeProjects
-    const { trust: before, withheld, root } = yield* projects.of(path.resolve(given))
-    if (before === "off") return yield* Console.log(`${root} has nothing that needs trust`)
-    if (before === "trusted") return yield* Console.log(`${root} is trusted already`)
-    yield* explained(projects.keep(root, true))
-    yield* Console.log(`${root} is trusted, with:`)
-    for (const line of withheld) yield* Console.log(`- ${line}`)
-    yield* Console.log("When any of this changes, you are asked again.")
+    const project = yield* projects.of(at)
+    const root = shown(project.root)
+    yield* Effect.forEach(project.warnings, (warning) => Console.error(`warning: ${warning}`))
+    if (project.trust === "off") return yield* Console.log(`${root} has nothing that needs trust`)
+    if (!folderTrust) {
+      return yield* Console.log("Nothing needs trust: folder_trust.enabled is false in config.toml")
+    }
+    if (project.trust === "trusted") return yield* Console.log(`${root} is trusted already`)
+    if (project.withheld.length === 0) return yield* failed(`${root} cannot be trusted: it wants too much`)
+    yield* Console.log(`${root} brings:`)
+    for (const line of project.withheld) yield* Console.log(`- ${line}`)
+    yield* explained(projects.keep(project, true))
+    yield* Console.log("It is trusted with that. When any of it changes, you are asked again. To take it back:")
+    yield* Console.log(`super-pi trust revoke ${root}`)
   }, provided)
 ).pipe(
   Command.withDescription("Trust a folder's own hooks, MCP servers and allow rules, as they are now"),

@@ -63,7 +63,7 @@ const projects = late(
   () => import("./Projects.ts"),
   (loaded) => ({
     of: (cwd) => Effect.flatMap(loaded, ({ of }) => of(cwd)),
-    decide: (root, trusted) => Effect.flatMap(loaded, ({ decide }) => decide(root, trusted))
+    decide: (shown, trusted) => Effect.flatMap(loaded, ({ decide }) => decide(shown, trusted))
   })
 )
 

@@ -1,5 +1,6 @@
 /** Programs of the user that hear of what happens in a session, and may forbid some of it. */
 import type * as Duration from "effect/Duration"
+import type * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 
@@ -27,7 +28,8 @@ export interface HookSettings {
   readonly timeout?: Duration.Duration
   /** Whether its failure is only told. Otherwise a hook that crashes or times out forbids. */
   readonly advisory: boolean
-  readonly environment: Readonly<Record<string, string>>
+  /** Variables beside those that it inherits; the values may be secrets. */
+  readonly environment: Readonly<Record<string, Redacted.Redacted<string>>>
   /** The file that it comes from, for messages. */
   readonly source: string
 }

@@ -114,6 +114,8 @@ export interface SettingsValue {
   readonly hooks: ReadonlyArray<HookSettings>
   /** Those that are enabled. */
   readonly mcpServers: ReadonlyArray<McpServerSettings>
+  /** Names of servers that are not used, in no project either. */
+  readonly disabledServers: ReadonlyArray<string>
   /** Bytes of a result of an MCP tool that the model gets; the rest is kept in a file. */
   readonly mcpOutputLimit: number
   /** Whether questions offer answers that are remembered. */
@@ -125,7 +127,7 @@ export interface SettingsValue {
   readonly folderTrust: boolean
   /** What was wrong, each naming the field and the remedy and never a value. Logged once per reading, never fatal. */
   readonly warnings: ReadonlyArray<string>
-  /** Those of the warnings that tell of deny and ask rules that do not hold: each session tells them, too. */
+  /** Those of the warnings that tell of what was to forbid something and does not hold: each session tells them, too. */
   readonly lostRules: ReadonlyArray<string>
 }
 

@@ -68,7 +68,7 @@ describe("Hooks", () => {
         hooks({
           hooks: [
             hook('cat > told; echo "$PWD $EXTRA $SUPERCHARGE_PROJECT_DIR ${MY_KEY-unset}" > environment', {
-              environment: { EXTRA: "set" }
+              environment: { EXTRA: Redacted.make("set") }
             })
           ],
           gatewayToken: Redacted.make("a-very-secret-key")

@@ -5,6 +5,7 @@ import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as ChildProcess from "effect/process/ChildProcess"
 import { ChildProcessSpawner } from "effect/process/ChildProcessSpawner"
+import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import { childEnvironment, type Environment } from "../../domain/ChildEnvironment.ts"
 import { type HookAnswer, type HookSettings, readAnswer, readExit } from "../../domain/Hook.ts"
@@ -47,11 +48,14 @@ export const makeHookRunner = Effect.fnUntraced(function* (environment: Environm
   const command = Effect.fnUntraced(
     function* (line: string, hook: HookSettings, { cwd, input, root }: HookTask) {
       const inherited = childEnvironment(environment, secretsOf(yield* settings.current))
+      const own = Object.fromEntries(
+        Object.entries(hook.environment).map(([name, value]) => [name, Redacted.value(value)])
+      )
       const handle = yield* spawn(
         spawner,
         ChildProcess.make("/bin/sh", ["-c", line], {
           cwd,
-          env: { ...inherited, ...hook.environment, SUPERCHARGE_PROJECT_DIR: root, CLAUDE_PROJECT_DIR: root },
+          env: { ...inherited, ...own, SUPERCHARGE_PROJECT_DIR: root, CLAUDE_PROJECT_DIR: root },
           stdin: Stream.encodeText(Stream.succeed(input)),
           killSignal: "SIGTERM",
           forceKillAfter: "500 millis"

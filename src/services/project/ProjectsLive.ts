@@ -1,76 +1,87 @@
 /** Projects as their files and the person's decisions make them. Loaded with the first prompt. */
-import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
-import * as Schema from "effect/Schema"
-import { makeOwnFile, type OwnFileFailed } from "../files/OwnFile.ts"
-import { Projects, type ProjectValue } from "../Projects.ts"
+import { stricter } from "../../domain/sandbox/Profile.ts"
+import { Projects, type ProjectValue, type TrustContent } from "../Projects.ts"
 import { Settings } from "../Settings.ts"
-import { makeProjectFiles, type ProjectContent } from "./ProjectFiles.ts"
-import { markOf, withheldBy } from "./Withheld.ts"
-
-/** A decision about one project, for what it said at that time. */
-export const TrustDecision = Schema.Struct({
-  /** The real path of the project's root. */
-  root: Schema.String,
-  trusted: Schema.Boolean,
-  mark: Schema.String,
-  decidedAt: Schema.String
-})
-export type TrustDecision = typeof TrustDecision.Type
-
-const TrustList = Schema.fromJsonString(
-  Schema.Struct({ version: Schema.Literal(1), decisions: Schema.Array(TrustDecision) })
-)
-type TrustList = typeof TrustList.Type
-
-const undecided: TrustList = { version: 1, decisions: [] }
-
-/** More of them are dropped, the oldest first. */
-const MOST = 1_000
+import { makeProjectFiles, type SaidFile } from "./ProjectFiles.ts"
+import { hookMark, shown, type Trustable, trustableIn } from "./Trustable.ts"
+import { isAsTrusted, makeTrustDecisions, type TrustDecision, withGone } from "./TrustDecisions.ts"
 
 interface Reading {
   readonly stamp: string
-  readonly content: ProjectContent
-  readonly mark: string
+  readonly files: ReadonlyArray<SaidFile>
+  readonly trustable: ReadonlyArray<Trustable>
+  readonly warnings: ReadonlyArray<string>
+}
+
+type Marked = Pick<Trustable, "file" | "mark">
+
+interface Judged extends Pick<ProjectValue, "trust" | "withheld"> {
+  readonly content: TrustContent
+  readonly mayRun: (hook: Marked) => boolean
 }
 
 /** Sessions in so many folders are remembered at once. */
 const MOST_READINGS = 200
+
+/** More than this, and nobody could judge it: then nothing of it can be trusted. */
+const MOST_TRUSTABLE = 200
+
+const MOST_WARNINGS = 20
+
+const NEW = " (new since you trusted this folder)"
+
+const contentOf = (trustable: ReadonlyArray<Trustable>): TrustContent => {
+  const content: Record<string, Array<string>> = {}
+  for (const { file, mark } of trustable) (content[file] ??= []).push(mark)
+  return content
+}
+
+const bounded = (warnings: ReadonlyArray<string>): ReadonlyArray<string> =>
+  warnings.length > MOST_WARNINGS
+    ? [...warnings.slice(0, MOST_WARNINGS), `${warnings.length - MOST_WARNINGS} more warnings are left out`]
+    : warnings
 
 export const makeProjects = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const settings = yield* Settings
   const files = makeProjectFiles(fs, path, settings.home)
+  const decisions = makeTrustDecisions(fs, path, settings.home)
   const readings = new Map<string, Reading>()
-  const store = makeOwnFile({
-    fs,
-    paths: path,
-    path: path.join(settings.home, "trust.json"),
-    schema: TrustList,
-    empty: undecided,
-    what: "list of trusted folders"
+  /** Answers that could not be written down, by root. */
+  const unwritten = new Map<string, TrustDecision>()
+  const warned = new Set<string>()
+
+  const warnOnce = Effect.fnUntraced(function* (message: string) {
+    if (!warned.has(message)) yield* Effect.logWarning(message)
+    warned.add(message)
   })
 
-  const rootOf = Effect.fnUntraced(function* (cwd: string) {
-    const real = yield* Effect.orElseSucceed(fs.realPath(cwd), () => cwd)
-    for (let at = real; ; at = path.dirname(at)) {
-      if (yield* Effect.orElseSucceed(fs.exists(path.join(at, ".git")), () => false)) return { root: at, cwd: real }
-      if (path.dirname(at) === at) return { root: real, cwd: real }
+  const rootOf = Effect.fnUntraced(function* (folder: string) {
+    const cwd = yield* Effect.orElseSucceed(fs.realPath(folder), () => folder)
+    for (let at = cwd; ; at = path.dirname(at)) {
+      if (yield* Effect.orElseSucceed(fs.exists(path.join(at, ".git")), () => false)) return { root: at, cwd }
+      if (path.dirname(at) === at) return { root: cwd, cwd }
     }
   })
 
   const readingOf = Effect.fnUntraced(function* (root: string, cwd: string) {
     const found = yield* files.find(root, cwd)
-    const stamp = found.map((file) => `${file.path}\0${file.stamp}`).join("\0")
+    const stamp = [...found.problems, ...found.files.map((file) => `${file.path}\0${file.stamp}`)].join("\0")
     const last = readings.get(cwd)
     if (last?.stamp === stamp) return last
-    const content = yield* files.read(found)
-    const reading: Reading = { stamp, content, mark: markOf(content) }
+    const said = yield* files.read(root, found)
+    const reading: Reading = {
+      stamp,
+      files: said,
+      trustable: said.flatMap(trustableIn),
+      warnings: bounded([...found.problems, ...said.flatMap(({ warnings }) => warnings)]).map(shown)
+    }
     readings.delete(cwd)
     readings.set(cwd, reading)
     const [oldest] = readings.keys()
@@ -78,75 +89,103 @@ export const makeProjects = Effect.gen(function* () {
     return reading
   })
 
-  /** One that cannot be read decides nothing, which is told in the log. */
-  const decisions = Effect.catch(
-    Effect.map(store.read, (list) => list.decisions),
-    ({ message }) => Effect.as(Effect.logWarning(message), [])
-  )
+  /** A list that cannot be read decides nothing, which is told in the log. */
+  const decisionOn = (root: string) =>
+    decisions.of(root).pipe(
+      Effect.catch(({ message }) => Effect.as(warnOnce(message), Option.none<TrustDecision>())),
+      Effect.map((decision) => unwritten.get(root) ?? Option.getOrUndefined(decision))
+    )
 
-  const trustIn = Effect.fnUntraced(function* (root: string, mark: string) {
+  /** The folders whose files count, by their path in the project. */
+  const foldersOf = (root: string, cwd: string): ReadonlySet<string> => {
+    const parts = path.relative(root, cwd).split(path.sep)
+    return new Set(["", ...parts.map((_, at) => parts.slice(0, at + 1).join("/"))])
+  }
+
+  /** How far the project is trusted, what a person has to be asked about, and which hooks run all the same. */
+  const judge = Effect.fnUntraced(function* (
+    root: string,
+    cwd: string,
+    { trustable }: Reading
+  ): Effect.fn.Return<Judged> {
+    const now = contentOf(trustable)
+    const lines = trustable.map(({ line }) => line)
+    const judged = { content: now, withheld: [], mayRun: () => false }
+    if (trustable.length === 0) return { ...judged, trust: "off" }
     const { folderTrust } = yield* settings.current
-    if (!folderTrust) return "trusted" as const
-    const decision = (yield* decisions).find((one) => one.root === root)
-    if (decision === undefined || (decision.trusted && decision.mark !== mark)) return "undecided" as const
-    return decision.trusted ? ("trusted" as const) : ("declined" as const)
+    if (!folderTrust) return { ...judged, trust: "trusted" }
+    if (trustable.length > MOST_TRUSTABLE) return { ...judged, trust: "declined" }
+    const decision = yield* decisionOn(root)
+    if (decision === undefined) return { ...judged, trust: "undecided", withheld: lines }
+    if (!decision.trusted) return { ...judged, trust: "declined", withheld: lines }
+    const content = withGone(decision.content, now, foldersOf(root, cwd))
+    // A hook only forbids, so that one that was trusted goes on: a change must not take a guard away.
+    const mayRun = ({ file, mark }: Marked) => decision.content[file]?.includes(mark) === true
+    const withheld = trustable
+      .filter((one) => one.kind !== "hook" || !mayRun(one))
+      .map((one) => (mayRun(one) ? one.line : one.line + NEW))
+    const isTrusted = withheld.length === 0 || isAsTrusted(decision.content, content)
+    return isTrusted ? { ...judged, trust: "trusted" } : { trust: "undecided", content, withheld, mayRun }
   })
 
   const of = Effect.fn("Projects.of")(function* (folder: string) {
     const { cwd, root } = yield* rootOf(folder)
-    const { content, mark } = yield* readingOf(root, cwd)
-    const { hooks, mcpServers, permission, sandboxProfile, warnings } = content
-    const added = withheldBy(content)
-    const trust = added.length === 0 ? "off" : yield* trustIn(root, mark)
+    const reading = yield* readingOf(root, cwd)
+    const { content, mayRun, trust, withheld } = yield* judge(root, cwd, reading)
+    const { disabledServers } = yield* settings.current
     const isTrusted = trust === "trusted"
+    const { trustable, warnings } = reading
+    const servers = new Map(
+      reading.files.flatMap(({ mcpServers }) => mcpServers.map((server) => [server.spec.name, server] as const))
+    )
+    const profiles = reading.files.flatMap(({ sandboxProfile }) => sandboxProfile ?? [])
+    const rules = (list: "allow" | "ask" | "deny") => reading.files.flatMap(({ permission }) => permission[list])
     return {
       root,
       trust,
-      permission: isTrusted ? permission : { ...permission, allow: [] },
-      hooks: isTrusted ? hooks : [],
-      mcpServers: isTrusted ? mcpServers : [],
-      ...(sandboxProfile === undefined ? {} : { sandboxProfile }),
-      withheld: isTrusted ? [] : added,
-      warnings
+      permission: { allow: isTrusted ? rules("allow") : [], ask: rules("ask"), deny: rules("deny") },
+      hooks: reading.files.flatMap(({ file, hooks }) =>
+        hooks.filter((hook) => isTrusted || mayRun({ file, mark: hookMark(hook) }))
+      ),
+      mcpServers: isTrusted ? [...servers.values()].filter(({ spec }) => !disabledServers.includes(spec.name)) : [],
+      ...(profiles.length === 0 ? {} : { sandboxProfile: profiles.reduce(stricter) }),
+      withheld,
+      ...(trust === "off" ? {} : { content }),
+      warnings:
+        trustable.length > MOST_TRUSTABLE && !isTrusted
+          ? [
+              ...warnings,
+              `${shown(root)} has more than ${MOST_TRUSTABLE} hooks, MCP servers and allow rules of its own, which nobody can judge: none of them is used`
+            ]
+          : warnings
     } satisfies ProjectValue
   })
 
-  const orLog = (effect: Effect.Effect<void, OwnFileFailed>) =>
-    Effect.catch(effect, ({ message }) => Effect.logWarning(message))
-
-  const keep = Effect.fnUntraced(function* (folder: string, trusted: boolean) {
-    const { cwd, root } = yield* rootOf(folder)
-    const { mark } = yield* readingOf(root, cwd)
-    const decidedAt = DateTime.formatIso(yield* DateTime.now)
-    yield* store.change((list) => [
-      undefined,
-      {
-        version: 1,
-        decisions: [
-          ...list.decisions.filter((one) => one.root !== root).slice(1 - MOST),
-          { root, trusted, mark, decidedAt }
-        ]
-      }
-    ])
-    return root
+  const decide = Effect.fn("Projects.decide")(function* (
+    { content = {}, root }: Pick<ProjectValue, "root" | "content">,
+    trusted: boolean
+  ) {
+    const decision = yield* decisions.decision(root, trusted, content)
+    yield* decisions.keep(decision).pipe(
+      Effect.andThen(Effect.sync(() => unwritten.delete(root))),
+      Effect.catch(({ message }) =>
+        Effect.andThen(
+          Effect.sync(() => unwritten.set(root, decision)),
+          Effect.logWarning(message)
+        )
+      )
+    )
   })
 
   return {
     of,
-    decide: Effect.fn("Projects.decide")((folder: string, trusted: boolean) =>
-      orLog(Effect.asVoid(keep(folder, trusted)))
-    ),
-    /** The same, for somebody who can be told that it failed; gives the root. */
-    keep,
-    list: Effect.map(store.read, (list) => list.decisions),
-    /** The decision that is forgotten, if there was one. */
-    forget: Effect.fnUntraced(function* (folder: string) {
-      const { root } = yield* rootOf(folder)
-      return yield* store.change((list) => [
-        Option.fromUndefinedOr(list.decisions.find((one) => one.root === root)),
-        { version: 1, decisions: list.decisions.filter((one) => one.root !== root) }
-      ])
-    })
+    decide,
+    /** The same as `decide`, for somebody who can be told that it failed. */
+    keep: ({ content = {}, root }: Pick<ProjectValue, "root" | "content">, trusted: boolean) =>
+      Effect.flatMap(decisions.decision(root, trusted, content), decisions.keep),
+    list: decisions.list,
+    /** The decision about the project of a folder that is forgotten, if there was one. */
+    forget: (folder: string) => Effect.flatMap(rootOf(folder), ({ root }) => decisions.forget(root))
   }
 })
 

@@ -74,7 +74,7 @@ export const make = ({ ask, callId, cwd, projects, sessionId }: TrustInput): Tru
     })
     const answer = yield* put({ sessionId, call: { id, patch }, options })
     const chosen = answer._tag === "Selected" ? answer.optionId : undefined
-    if (chosen === TRUST || chosen === NEVER) yield* projects.decide(project.root, chosen === TRUST)
+    if (chosen === TRUST || chosen === NEVER) yield* projects.decide(project, chosen === TRUST)
     yield* emit({
       _tag: "ToolCallUpdated",
       id,

@@ -45,7 +45,8 @@ export const make = Effect.gen(function* () {
       if (id === undefined) return harnesses.list[0]
       const found = harnesses.find(id)
       if (found !== undefined) return found
-      const message = `There is no harness "${id}"; choose one of: ${list(harnesses.list)}`
+      const whose = wished.harness === undefined ? ", which --harness or agent.harness of config.toml names" : ""
+      const message = `There is no harness "${id}"${whose}; choose one of: ${list(harnesses.list)}`
       return yield* new InvalidInput({ field: "harness", message })
     }),
 

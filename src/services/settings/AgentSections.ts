@@ -2,7 +2,7 @@
 import * as Schema from "effect/Schema"
 import { ExecutionMode } from "../../domain/permission/ExecutionMode.ts"
 import { SandboxProfile } from "../../domain/sandbox/Profile.ts"
-import { type Complain, configKey, type Section } from "./ConfigKey.ts"
+import { type Complain, configKey, type Section, tellUnknown } from "./ConfigKey.ts"
 
 const oneOf = (values: ReadonlyArray<string>) => `one of ${values.map((value) => `"${value}"`).join(", ")}`
 
@@ -67,15 +67,31 @@ export const readProfile = (root: Section): SandboxProfile | undefined => {
   return section.read("profile", profileKey) ?? (section.has("profile") ? "strict" : undefined)
 }
 
-export const readAgentSections = (root: Section, complain: Complain): AgentSettings => {
+/** Misspelt keys; `alarm` takes those that were to confine something. */
+const tellUnknownKeys = (root: Section, complain: Complain, alarm: Complain): void => {
+  const toolset = root.section("toolset")
+  tellUnknown(root.section("sandbox"), ["profile"], alarm)
+  tellUnknown(toolset, ["bash", "web_fetch"], complain)
+  tellUnknown(toolset.section("bash"), ["timeout_secs", "process_limit"], complain)
+  tellUnknown(toolset.section("web_fetch"), ["allowed_domains", "allow_local"], alarm)
+  tellUnknown(root.section("tools"), ["respect_gitignore"], complain)
+  tellUnknown(root.section("agent"), ["harness"], complain)
+  tellUnknown(root.section("folder_trust"), ["enabled"], complain)
+  // Programs that show the agent keep what they show in this section.
+  tellUnknown(root.section("ui"), ["permission_mode", "remember_tool_approvals"], complain, "misspelt")
+  if (root.section("mcp").has("disabled_mcp_servers")) {
+    complain("mcp.disabled_mcp_servers", "is not read here; write it above every section")
+  }
+  tellUnknown(root.section("mcp"), ["max_output_bytes", "disabled_mcp_servers"], complain)
+}
+
+export const readAgentSections = (root: Section, complain: Complain, alarm: Complain): AgentSettings => {
   const bash = root.section("toolset").section("bash")
   const fetch = root.section("toolset").section("web_fetch")
   const ui = root.section("ui")
   const mode = ui.read("permission_mode", modeKey)
   const domains = fetch.read("allowed_domains", domainsKey)
-  for (const { meant, path } of root.section("sandbox").unknown(["profile"])) {
-    complain(path, `is not read; ${meant === undefined ? "the key is profile" : `did you mean ${meant}?`}`)
-  }
+  tellUnknownKeys(root, complain, alarm)
   return {
     sandboxProfile: readProfile(root),
     processLimit: bash.read("process_limit", processLimitKey),

@@ -5,7 +5,7 @@ import * as Schema from "effect/Schema"
 import { ExecutionMode } from "../../domain/permission/ExecutionMode.ts"
 import type { FsDelegation, RelaySettings } from "../Settings.ts"
 import { readAgentSections } from "./AgentSections.ts"
-import { type Complain, configKey, readItem, rootSection, type Section } from "./ConfigKey.ts"
+import { type Complain, configKey, readItem, rootSection, type Section, tellUnknown } from "./ConfigKey.ts"
 import type { FileProvider, FileSettings } from "./FileSettings.ts"
 import { readHooks } from "./HookSection.ts"
 import { readServers } from "./McpSection.ts"
@@ -125,9 +125,20 @@ const disabledKey = configKey(Schema.NonEmptyString, "the name of a server in do
 const disabledServers = (root: Section, complain: Complain): ReadonlyArray<string> =>
   root.items("disabled_mcp_servers").flatMap((item) => readItem(item, disabledKey, complain) ?? [])
 
+/** A key that was to guard the agent and is misspelt guards nothing, so that `alarm` takes those. */
+const tellUnknownKeys = (root: Section, complain: Complain, alarm: Complain): void => {
+  tellUnknown(root.section("models"), ["default"], complain, "misspelt")
+  tellUnknown(root.section("cli"), ["use_leader"], complain, "misspelt")
+  tellUnknown(root.section("acp"), ["fs_delegation"], complain)
+  tellUnknown(root.section("relay"), ["url", "token", "origin"], complain)
+  tellUnknown(root.section("remote"), ["execution_mode_ceiling", "grace_seconds"], alarm)
+  tellUnknown(root.section("auth"), ["required"], alarm)
+}
+
 const readSections = (
   root: Section,
-  complain: Complain
+  complain: Complain,
+  alarm: Complain
 ): Omit<FileSettings, "warnings" | "lostRules" | "permission" | "hooks"> => {
   const auth = root.section("auth")
   const remote = root.section("remote")
@@ -140,8 +151,9 @@ const readSections = (
     remoteGrace: remote.read("grace_seconds", graceKey),
     relay: readRelay(root.section("relay")),
     authRequired: auth.read("required", requiredKey) ?? auth.has("required"),
-    agent: readAgentSections(root, complain),
-    mcpServers: readServers(root.section("mcp_servers"), disabledServers(root, complain), complain),
+    agent: readAgentSections(root, complain, alarm),
+    mcpServers: readServers(root.section("mcp_servers"), complain),
+    disabledServers: disabledServers(root, complain),
     useLeader: root.section("cli").read("use_leader", useLeaderKey)
   }
 }
@@ -160,10 +172,11 @@ export const parseConfigFile = (text: string, file: string): Result.Result<FileS
       }
       const root = rootSection(document, complain)
       tellUnknownSections(root, complain, alarm)
-      const settings = readSections(root, complain)
+      const settings = readSections(root, complain, alarm)
+      tellUnknownKeys(root, complain, alarm)
       const alarming = rootSection(document, alarm)
       const permission = readPermission(alarming.section("permission"), complain, alarm)
-      const hooks = readHooks(alarming.section("hooks"), file, alarm)
+      const hooks = readHooks(alarming.section("hooks"), file, complain, alarm)
       const more = warnings.length - mostWarnings
       return {
         ...settings,

@@ -79,13 +79,20 @@ const makeSection = (table: Table, path: string, complain: Complain): Section =>
     complain(pathOf(name), `must be a table; write [${pathOf(name)}] and its keys below; the value is ignored`)
     return makeSection({}, pathOf(name), complain)
   }
+  // Several readers may ask for one section, and what is wrong with it is told once.
+  const known = new Map<string, Section>()
+  const section = (name: string): Section => {
+    const found = known.get(name) ?? sectionOf(name, table[name] ?? {})
+    known.set(name, found)
+    return found
+  }
   return {
     path,
     has: (name) => table[name] !== undefined,
     read: (name, key) =>
       table[name] === undefined ? undefined : readItem({ path: pathOf(name), value: table[name] }, key, complain),
-    section: (name) => sectionOf(name, table[name] ?? {}),
-    sections: () => Object.entries(table).map(([name, value]) => [name, sectionOf(name, value)]),
+    section,
+    sections: () => Object.keys(table).map((name) => [name, section(name)]),
     unknown: (known) =>
       Object.keys(table)
         .filter((name) => !known.includes(name))
@@ -96,6 +103,22 @@ const makeSection = (table: Table, path: string, complain: Complain): Section =>
       if (!Array.isArray(value)) return [{ path: pathOf(name), value }]
       return value.map((item: unknown, index) => ({ path: `${pathOf(name)}[${index}]`, value: item }))
     }
+  }
+}
+
+/**
+ * Names the keys that nobody reads. Where other programs keep keys of their own, only those are named that were meant for a
+ * known one.
+ */
+export const tellUnknown = (
+  section: Section,
+  known: ReadonlyArray<string>,
+  complain: Complain,
+  which: "all" | "misspelt" = "all"
+): void => {
+  for (const { meant, path } of section.unknown(known)) {
+    if (meant !== undefined) complain(path, `is not read; did you mean ${meant}?`)
+    else if (which === "all") complain(path, `is not read; the keys are ${known.join(", ")}`)
   }
 }
 

@@ -41,8 +41,10 @@ export interface FileSettings {
   readonly agent: AgentSettings
   readonly hooks: ReadonlyArray<HookSettings>
   readonly mcpServers: ReadonlyArray<McpServerSettings>
+  /** Names of servers that are switched off, wherever they are written. */
+  readonly disabledServers: ReadonlyArray<string>
   readonly warnings: ReadonlyArray<string>
-  /** Those of the warnings that tell of deny and ask rules that do not hold. */
+  /** Those of the warnings that tell of what was to forbid something and does not hold. */
   readonly lostRules: ReadonlyArray<string>
 }
 
@@ -73,6 +75,7 @@ export const emptyFile: FileSettings = {
   },
   hooks: [],
   mcpServers: [],
+  disabledServers: [],
   warnings: [],
   lostRules: []
 }

@@ -4,14 +4,23 @@ import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { HookEvent, type HookSettings } from "../../domain/Hook.ts"
-import { type Complain, configKey, type ListItem, rootSection, type Section, sectionOfItem } from "./ConfigKey.ts"
+import {
+  type Complain,
+  configKey,
+  type ListItem,
+  rootSection,
+  type Section,
+  sectionOfItem,
+  tellUnknown
+} from "./ConfigKey.ts"
 
 const isPattern = (text: string): boolean => text === "*" || Result.isSuccess(Result.try(() => new RegExp(text)))
 
-/** A pattern that is none would fit no tool, and the hook would guard nothing without a word. */
+/** A pattern that is none would fit no tool, and the hook would guard nothing. */
 const matcherKey = configKey(
   Schema.String.check(Schema.makeFilter(isPattern)),
-  'the name of a tool or a pattern of names, such as "Bash|Edit"'
+  'the name of a tool or a pattern of names, such as "Bash|Edit"',
+  "until then the hook hears of every tool"
 )
 const typeKey = configKey(Schema.Literals(["command", "http"]), '"command" or "http"')
 const commandKey = configKey(Schema.NonEmptyString, 'a command, such as "./check.sh"')
@@ -21,87 +30,140 @@ const urlKey = configKey(
 )
 const timeoutKey = configKey(Schema.Finite.check(Schema.isGreaterThan(0)), "a number of seconds")
 const advisoryKey = configKey(Schema.Boolean, "true or false without quotes", "the hook is not advisory")
-const envKey = configKey(Schema.Record(Schema.String, Schema.String), 'a table of texts, such as { MODE = "strict" }')
+const envKey = configKey(
+  Schema.Record(Schema.String, Schema.RedactedFromValue(Schema.String)),
+  'a table of texts, such as { MODE = "strict" }'
+)
 
 const events = HookEvent.literals
 
-/** What is wrong with a hook leaves the agent freer than it was meant to be, so that all of it is told as an alarm. */
-const readHook = (
-  event: HookEvent,
-  matcher: string | undefined,
-  item: ListItem,
-  source: string,
-  alarm: Complain
-): ReadonlyArray<HookSettings> => {
-  const table = sectionOfItem(item, alarm)
-  if (table === undefined) {
-    alarm(item.path, 'must be a hook such as { type = "command", command = "./check.sh" }; it does not run')
-    return []
+/** Events that other agents have; a hook that waits for one of them guards nothing here, and was not misspelt. */
+const foreignEvents: ReadonlySet<string> = new Set([
+  "PostToolUseFailure",
+  "PermissionRequest",
+  "StopFailure",
+  "StopCancelled",
+  "Notification",
+  "SubagentStart",
+  "SubagentStop",
+  "SubagentEnd",
+  "PreCompact",
+  "PostCompact"
+])
+
+const hookKeys = ["type", "command", "url", "timeout", "advisory", "env"]
+
+/** `alarm` takes what leaves the agent freer than it was meant to be, which is nearly all that can be wrong with a hook. */
+interface Tell {
+  readonly complain: Complain
+  readonly alarm: Complain
+}
+
+const actionOf = (table: Section, alarm: Complain): HookSettings["action"] | undefined => {
+  if (table.has("command") && table.has("url")) {
+    alarm(table.path, "has a command and a url, and can be only one of them; it does not run")
+    return undefined
   }
   const type = table.has("type") ? table.read("type", typeKey) : table.has("url") ? "http" : "command"
   const command = type === "command" ? table.read("command", commandKey) : undefined
+  if (command !== undefined) return { _tag: "Command", command }
   const url = type === "http" ? table.read("url", urlKey) : undefined
+  if (url !== undefined) return { _tag: "Http", url }
+  alarm(table.path, "does not run: it needs a command, or a url")
+  return undefined
+}
+
+const readHook = (
+  event: HookEvent,
+  matcher: string | undefined,
+  table: Section,
+  source: string,
+  alarm: Complain
+): ReadonlyArray<HookSettings> => {
+  const action = actionOf(table, alarm)
   const timeout = table.read("timeout", timeoutKey)
-  const action =
-    command !== undefined
-      ? ({ _tag: "Command", command } as const)
-      : url !== undefined
-        ? ({ _tag: "Http", url } as const)
-        : undefined
-  if (action === undefined) {
-    alarm(table.path, "does not run: it needs a command, or a url")
-    return []
-  }
+  const advisory = table.read("advisory", advisoryKey) ?? false
+  const environment = table.read("env", envKey) ?? {}
+  if (action === undefined) return []
   return [
     {
       event,
       ...(matcher === undefined ? {} : { matcher }),
       action,
       ...(timeout === undefined ? {} : { timeout: Duration.seconds(timeout) }),
-      advisory: table.read("advisory", advisoryKey) ?? false,
-      environment: table.read("env", envKey) ?? {},
+      advisory,
+      environment,
       source
     }
   ]
 }
 
-/** One entry of an event: a matcher with its hooks, or a hook alone. */
-const readEntry = (event: HookEvent, item: ListItem, source: string, alarm: Complain) => {
+const tableOf = (item: ListItem, alarm: Complain): Section | undefined => {
   const table = sectionOfItem(item, alarm)
-  if (table === undefined || !table.has("hooks")) {
-    const matcher = table?.read("matcher", matcherKey)
-    return readHook(event, matcher, item, source, alarm)
+  if (table === undefined) {
+    alarm(item.path, 'must be a hook such as { type = "command", command = "./check.sh" }; it does not run')
   }
-  const matcher = table.read("matcher", matcherKey)
-  if (matcher === undefined && table.has("matcher")) return []
-  return table.items("hooks").flatMap((hook) => readHook(event, matcher, hook, source, alarm))
+  return table
+}
+
+/** One entry of an event: a matcher with its hooks, or a hook alone. */
+const readEntry = (event: HookEvent, item: ListItem, source: string, { alarm, complain }: Tell) => {
+  const entry = tableOf(item, alarm)
+  if (entry === undefined) return []
+  const matcher = entry.read("matcher", matcherKey)
+  if (!entry.has("hooks")) {
+    tellUnknown(entry, ["matcher", "hooks", ...hookKeys], complain)
+    return readHook(event, matcher, entry, source, alarm)
+  }
+  tellUnknown(entry, ["matcher", "hooks"], complain)
+  return entry.items("hooks").flatMap((hook) => {
+    const table = tableOf(hook, alarm)
+    if (table === undefined) return []
+    tellUnknown(table, hookKeys, complain)
+    return readHook(event, matcher, table, source, alarm)
+  })
 }
 
 /** `source` is the file, for messages. */
-export const readHooks = (section: Section, source: string, alarm: Complain): ReadonlyArray<HookSettings> => {
-  for (const { meant, path } of section.unknown(events)) {
-    alarm(
-      path,
-      `is no event; ${meant === undefined ? `the events are ${events.join(", ")}` : `did you mean ${meant}?`}`
-    )
+export const readHooks = (
+  section: Section,
+  source: string,
+  complain: Complain,
+  alarm: Complain
+): ReadonlyArray<HookSettings> => {
+  for (const { meant, name, path } of section.unknown(events)) {
+    if (foreignEvents.has(name)) complain(path, `never happens here; the events are ${events.join(", ")}`)
+    else if (meant === undefined) complain(path, `is no event; the events are ${events.join(", ")}`)
+    else alarm(path, `is no event; did you mean ${meant}?`)
   }
-  return events.flatMap((event) => section.items(event).flatMap((item) => readEntry(event, item, source, alarm)))
+  return events.flatMap((event) =>
+    section.items(event).flatMap((item) => readEntry(event, item, source, { alarm, complain }))
+  )
 }
 
-/** A file of hooks: `{ "hooks": { "<Event>": [ … ] } }`. What is wrong is told with the name of the file. */
-export const parseHookFile = (
-  text: string,
-  file: string
-): { readonly hooks: ReadonlyArray<HookSettings>; readonly problems: ReadonlyArray<string> } => {
-  const problems: Array<string> = []
-  const alarm: Complain = (path, problem) => void problems.push(`${file}: ${path} ${problem}`)
+/** What a file of hooks says; `lost` are those of the warnings that tell of hooks that do not hold. */
+export interface HookFile {
+  readonly hooks: ReadonlyArray<HookSettings>
+  readonly warnings: ReadonlyArray<string>
+  readonly lost: ReadonlyArray<string>
+}
+
+/** A file of hooks: `{ "hooks": { "<Event>": [ … ] } }`. Fails with a sentence where it is none at all. */
+export const parseHookFile = (text: string, file: string): Result.Result<HookFile, string> => {
   const document = Result.getOrUndefined(Result.try((): unknown => JSON.parse(text)))
   if (!Predicate.isObject(document) || Array.isArray(document)) {
-    return { hooks: [], problems: [`${file} is no JSON object, so none of its hooks runs; correct it or move it away`] }
+    return Result.fail(`${file} is no JSON object, so none of its hooks runs; correct it or move it away`)
+  }
+  const warnings: Array<string> = []
+  const lost: Array<string> = []
+  const complain: Complain = (path, problem) => void warnings.push(`${file}: ${path} ${problem}`)
+  const alarm: Complain = (path, problem) => {
+    complain(path, problem)
+    lost.push(...warnings.slice(-1))
   }
   const root = rootSection({ ...document }, alarm)
   if (!root.has("hooks")) {
-    return { hooks: [], problems: [`${file} has no "hooks", so nothing of it runs; write { "hooks": { … } }`] }
+    return Result.fail(`${file} has no "hooks", so nothing of it runs; write { "hooks": { … } }`)
   }
-  return { hooks: readHooks(root.section("hooks"), file, alarm), problems }
+  return Result.succeed({ hooks: readHooks(root.section("hooks"), file, complain, alarm), warnings, lost })
 }

@@ -6,7 +6,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { McpSpec, Pair } from "../../domain/McpSpec.ts"
 import type { McpServerSettings } from "../Settings.ts"
-import { type Complain, configKey, rootSection, type Section } from "./ConfigKey.ts"
+import { type Complain, configKey, rootSection, type Section, tellUnknown } from "./ConfigKey.ts"
 
 const commandKey = configKey(Schema.NonEmptyString, "the program of the server", "the server is left out")
 const argsKey = configKey(Schema.Array(Schema.String), 'a list of texts, such as ["-y", "package"]')
@@ -26,6 +26,19 @@ const toolTimeoutsKey = configKey(
   Schema.Record(Schema.String, Schema.Finite.check(Schema.isGreaterThan(0))),
   "a table of seconds by tool, such as { slow_tool = 900 }"
 )
+
+const serverKeys = [
+  "command",
+  "args",
+  "env",
+  "url",
+  "type",
+  "headers",
+  "enabled",
+  "startup_timeout_sec",
+  "tool_timeout_sec",
+  "tool_timeouts"
+]
 
 /** Names go into names of tools and into rules. */
 const serverName = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/
@@ -60,6 +73,7 @@ const readServer = (name: string, table: Section, complain: Complain): ReadonlyA
     complain(table.path, "is no name for a server: use letters, digits, _ . or -; it is left out")
     return []
   }
+  tellUnknown(table, serverKeys, complain)
   if (table.has("enabled") && table.read("enabled", enabledKey) !== true) return []
   const spec = specOf(name, table, complain)
   const startup = table.read("startup_timeout_sec", secondsKey)
@@ -76,24 +90,24 @@ const readServer = (name: string, table: Section, complain: Complain): ReadonlyA
   ]
 }
 
-/** Without those that are switched off. */
-export const readServers = (
-  section: Section,
-  disabled: ReadonlyArray<string>,
-  complain: Complain
-): ReadonlyArray<McpServerSettings> =>
-  section.sections().flatMap(([name, table]) => (disabled.includes(name) ? [] : readServer(name, table, complain)))
+/** Without those that are not enabled. */
+export const readServers = (section: Section, complain: Complain): ReadonlyArray<McpServerSettings> =>
+  section.sections().flatMap(([name, table]) => readServer(name, table, complain))
 
-/** `.mcp.json`: `{ "mcpServers": { "<name>": { … } } }`. */
-export const parseServerFile = (
-  text: string,
-  file: string
-): { readonly servers: ReadonlyArray<McpServerSettings>; readonly problems: ReadonlyArray<string> } => {
-  const problems: Array<string> = []
-  const complain: Complain = (path, problem) => void problems.push(`${file}: ${path} ${problem}`)
+export interface ServerFile {
+  readonly servers: ReadonlyArray<McpServerSettings>
+  readonly warnings: ReadonlyArray<string>
+}
+
+/** `.mcp.json`: `{ "mcpServers": { "<name>": { … } } }`. Fails with a sentence where it is none at all. */
+export const parseServerFile = (text: string, file: string): Result.Result<ServerFile, string> => {
   const document = Result.getOrUndefined(Result.try((): unknown => JSON.parse(text)))
   if (!Predicate.isObject(document) || Array.isArray(document)) {
-    return { servers: [], problems: [`${file} is no JSON object, so none of its servers is used`] }
+    return Result.fail(`${file} is no JSON object, so none of its servers is used; correct it or move it away`)
   }
-  return { servers: readServers(rootSection({ ...document }, complain).section("mcpServers"), [], complain), problems }
+  const warnings: Array<string> = []
+  const complain: Complain = (path, problem) => void warnings.push(`${file}: ${path} ${problem}`)
+  const root = rootSection({ ...document }, complain)
+  tellUnknown(root, ["mcpServers"], complain, "misspelt")
+  return Result.succeed({ servers: readServers(root.section("mcpServers"), complain), warnings })
 }

@@ -18,6 +18,7 @@ export const defaultSettings: SettingsValue = {
   processLimit: 512,
   hooks: [],
   mcpServers: [],
+  disabledServers: [],
   mcpOutputLimit: 20_000,
   rememberApprovals: true,
   respectGitignore: true,
@@ -95,7 +96,7 @@ export const mergeSettings = (sources: Sources): SettingsValue => {
   }
   const defaultModel = flags.model ?? file.defaultModel
   const { gatewayToken } = environment
-  const { agent, hooks, mcpServers, permission } = file
+  const { agent, disabledServers, hooks, mcpServers, permission } = file
   const sandboxProfile = flags.sandbox ?? agent.sandboxProfile
   const harness = flags.harness ?? agent.harness
   const mode = flags.mode ?? agent.mode
@@ -123,7 +124,8 @@ export const mergeSettings = (sources: Sources): SettingsValue => {
     processLimit: agent.processLimit ?? defaultSettings.processLimit,
     ...(agent.commandTimeout === undefined ? {} : { commandTimeout: Duration.seconds(agent.commandTimeout) }),
     hooks,
-    mcpServers,
+    mcpServers: mcpServers.filter(({ spec }) => !disabledServers.includes(spec.name)),
+    disabledServers,
     mcpOutputLimit: agent.mcpOutputLimit ?? defaultSettings.mcpOutputLimit,
     rememberApprovals: agent.rememberApprovals ?? defaultSettings.rememberApprovals,
     respectGitignore: agent.respectGitignore ?? defaultSettings.respectGitignore,

@@ -8,7 +8,11 @@ const excerptAfter = 20
 const knownWords = new Set(
   (
     "models default providers kind base_url api_key api_key_env id context_window image efforts acp fs_delegation " +
-    "permission allow ask deny remote execution_mode_ceiling grace_seconds relay url token origin auth required true false"
+    "permission allow ask deny rules action tool pattern remote execution_mode_ceiling grace_seconds relay url token origin " +
+    "auth required sandbox profile hooks matcher command type timeout env advisory mcp_servers args headers enabled mcp " +
+    "startup_timeout_sec tool_timeout_sec tool_timeouts max_output_bytes disabled_mcp_servers agent harness ui permission_mode " +
+    "remember_tool_approvals tools respect_gitignore toolset bash timeout_secs process_limit web_fetch allowed_domains " +
+    "allow_local folder_trust cli use_leader true false"
   ).split(" ")
 )
 

@@ -1,47 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import * as Layer from "effect/Layer"
 import { Projects } from "../../../src/services/Projects.ts"
-import * as ProjectsLive from "../../../src/services/project/ProjectsLive.ts"
-import { Settings, type SettingsValue } from "../../../src/services/Settings.ts"
-import { platform, write } from "../../support/toolbox.ts"
-
-const config = [
-  "[permission]",
-  'allow = ["Bash(make)"]',
-  'deny = ["Read(secrets/**)"]',
-  "[sandbox]",
-  'profile = "strict"',
-  "[[hooks.PreToolUse]]",
-  'command = "./check.sh"',
-  "[mcp_servers.files]",
-  'command = "files"',
-  'env = { TOKEN = "secret" }'
-].join("\n")
-
-/** A project with a folder inside, and the service over a home of its own. */
-const within = <A, E>(
-  use: (place: {
-    readonly root: string
-    readonly home: string
-  }) => Effect.Effect<A, E, Projects | FileSystem.FileSystem>,
-  settings: Partial<SettingsValue> = {},
-  homeOf: (root: string) => string = (root) => `${root}/../home`
-) =>
-  Effect.gen(function* () {
-    const fs = yield* FileSystem.FileSystem
-    const base = yield* Effect.flatMap(fs.makeTempDirectoryScoped(), fs.realPath)
-    const root = `${base}/project`
-    yield* fs.makeDirectory(`${root}/.git`, { recursive: true })
-    yield* fs.makeDirectory(`${root}/.supercharge/hooks`, { recursive: true })
-    yield* fs.makeDirectory(`${root}/deep/.supercharge`, { recursive: true })
-    yield* write(`${root}/.supercharge/config.toml`, config)
-    return yield* Effect.provide(
-      use({ root, home: `${base}/home` }),
-      Layer.provide(ProjectsLive.layer, [Settings.layerValues({ home: homeOf(root), ...settings }), platform])
-    )
-  }).pipe(Effect.scoped, Effect.provide(platform))
+import { write } from "../../support/toolbox.ts"
+import { config, within } from "./support.ts"
 
 describe("Projects", () => {
   it.effect("deny rules and a stricter profile hold at once; the rest waits for trust", () =>
@@ -56,61 +18,15 @@ describe("Projects", () => {
           hooks: [],
           mcpServers: [],
           sandboxProfile: "strict",
-          withheld: ["the hook PreToolUse: ./check.sh", "the MCP server files: files", "the rule allow Bash(make)"],
+          withheld: [
+            "the hook PreToolUse: ./check.sh",
+            "the MCP server files: files, with the variables TOKEN",
+            "the rule allow Bash(make)"
+          ],
+          content: value.content ?? {},
           warnings: []
         })
-      })
-    )
-  )
-
-  it.effect("trust brings all of it, in every folder of the project and in every process", () =>
-    within(({ home, root }) =>
-      Effect.gen(function* () {
-        const fs = yield* FileSystem.FileSystem
-        const { decide, of } = yield* Projects
-        yield* decide(root, true)
-        const value = yield* of(`${root}/deep`)
-        assert.strictEqual(value.trust, "trusted")
-        assert.deepStrictEqual(value.permission.allow, ["Bash(make)"])
-        assert.strictEqual(value.hooks.length, 1)
-        assert.strictEqual(value.mcpServers.length, 1)
-        assert.deepStrictEqual(value.withheld, [])
-        assert.strictEqual((yield* fs.stat(`${home}/trust.json`)).mode & 0o777, 0o600)
-        assert.notInclude(yield* fs.readFileString(`${home}/trust.json`), "secret")
-      })
-    )
-  )
-
-  for (const [what, change] of [
-    ["a hook", config.replace("./check.sh", "./other.sh")],
-    ["a server", config.replace('command = "files"', 'command = "evil"')],
-    ["a variable of a server", config.replace('"secret"', '"other"')],
-    ["an allow rule", config.replace("Bash(make)", "Bash")]
-  ] as const) {
-    it.effect(`trust ends when ${what} changes`, () =>
-      within(({ root }) =>
-        Effect.gen(function* () {
-          const { decide, of } = yield* Projects
-          yield* decide(root, true)
-          yield* write(`${root}/.supercharge/config.toml`, `${change}\n`)
-          const value = yield* of(root)
-          assert.strictEqual(value.trust, "undecided")
-          assert.deepStrictEqual([value.hooks, value.mcpServers, value.permission.allow], [[], [], []])
-        })
-      )
-    )
-  }
-
-  it.effect("trust stays when a deny rule changes, and a no stays whatever changes", () =>
-    within(({ root }) =>
-      Effect.gen(function* () {
-        const { decide, of } = yield* Projects
-        yield* decide(root, true)
-        yield* write(`${root}/.supercharge/config.toml`, config.replace("secrets", "private"))
-        assert.strictEqual((yield* of(root)).trust, "trusted")
-        yield* decide(root, false)
-        yield* write(`${root}/.supercharge/config.toml`, config.replace("./check.sh", "./other.sh"))
-        assert.strictEqual((yield* of(root)).trust, "declined")
+        assert.notInclude(JSON.stringify(value), 'secret"')
       })
     )
   )
@@ -120,7 +36,7 @@ describe("Projects", () => {
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
         const { decide, of } = yield* Projects
-        yield* decide(root, true)
+        yield* decide(yield* of(root), true)
         yield* fs.makeDirectory(`${root}/vendor/.git`, { recursive: true })
         yield* fs.makeDirectory(`${root}/vendor/.supercharge`)
         yield* write(`${root}/vendor/.supercharge/config.toml`, config)
@@ -141,7 +57,7 @@ describe("Projects", () => {
           JSON.stringify({ mcpServers: { remote: { url: "https://example.org/mcp" } } })
         )
         yield* write(`${root}/deep/.supercharge/config.toml`, '[mcp_servers.files]\ncommand = "nearer"')
-        yield* decide(`${root}/deep`, true)
+        yield* decide(yield* of(`${root}/deep`), true)
         const value = yield* of(`${root}/deep`)
         assert.deepStrictEqual(
           value.hooks.map(({ event }) => event),
@@ -187,6 +103,66 @@ describe("Projects", () => {
     )
   )
 
+  it.effect("what is broken meanwhile keeps its deny rules, and says so", () =>
+    within(({ root }) =>
+      Effect.gen(function* () {
+        const { decide, of } = yield* Projects
+        yield* decide(yield* of(root), true)
+        yield* write(`${root}/.supercharge/config.toml`, "[permission\n")
+        const { permission, trust, warnings } = yield* of(root)
+        assert.deepStrictEqual(
+          [trust, permission.deny, permission.allow],
+          ["trusted", ["Read(secrets/**)"], ["Bash(make)"]]
+        )
+        assert.match(warnings.join("\n"), /is not TOML at line 1.*Until then its last good content holds$/)
+      })
+    )
+  )
+
+  it.effect("a file that cannot count is told, since it may hold deny rules", () =>
+    within(({ home, root }) =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const { of } = yield* Projects
+        const own = `${root}/.supercharge/config.toml`
+        yield* fs.makeDirectory(home)
+        yield* fs.rename(own, `${home}/outside.toml`)
+        yield* fs.symlink(`${home}/outside.toml`, own)
+        const linked = yield* of(root)
+        assert.deepStrictEqual([linked.trust, linked.permission.deny], ["off", []])
+        assert.match(linked.warnings.join("\n"), /config\.toml leads out of the project; put the file itself there\. /)
+        yield* fs.remove(own)
+        yield* fs.makeDirectory(own)
+        assert.match((yield* of(root)).warnings.join("\n"), /config\.toml is no plain file/)
+        yield* fs.remove(own, { recursive: true })
+        yield* write(own, "#".repeat(1024 * 1024 + 1))
+        assert.match((yield* of(root)).warnings.join("\n"), /config\.toml has more than 1048576 bytes; shorten it/)
+      })
+    )
+  )
+
+  it.effect("a server that the person switched off is off in every project", () =>
+    within(
+      ({ root }) =>
+        Effect.gen(function* () {
+          const { decide, of } = yield* Projects
+          yield* decide(yield* of(root), true)
+          assert.deepStrictEqual((yield* of(root)).mcpServers, [])
+        }),
+      { disabledServers: ["files"] }
+    )
+  )
+
+  it.effect("layerTest decides for every folder", () =>
+    Effect.gen(function* () {
+      const { decide, of } = yield* Projects
+      const value = yield* of("/anywhere")
+      assert.deepInclude(value, { root: "/anywhere", trust: "undecided", withheld: ["the hook Stop: x"] })
+      yield* decide(value, true)
+      assert.deepInclude(yield* of("/elsewhere"), { trust: "trusted", withheld: [] })
+    }).pipe(Effect.provide(Projects.layerTest({ trust: "undecided", withheld: ["the hook Stop: x"] })))
+  )
+
   it.effect("one that is no TOML says so and counts as empty", () =>
     within(({ root }) =>
       Effect.gen(function* () {
@@ -196,17 +172,6 @@ describe("Projects", () => {
         assert.deepStrictEqual([trust, permission.deny], ["off", []])
         assert.strictEqual(warnings.length, 1)
       })
-    )
-  )
-
-  it.effect("needs no trust where that is switched off", () =>
-    within(
-      ({ root }) =>
-        Effect.gen(function* () {
-          const { of } = yield* Projects
-          assert.deepInclude(yield* of(root), { trust: "trusted", withheld: [] })
-        }),
-      { folderTrust: false }
     )
   )
 

@@ -27,7 +27,58 @@ const cases: Readonly<Record<string, Case>> = {
   },
   "a misspelt profile is named": {
     config: '[sandbox]\nprofil = "strict"',
-    warnings: [/sandbox\.profil is not read; did you mean profile\?$/]
+    warnings: [/sandbox\.profil is not read; did you mean profile\?$/],
+    lost: 1
+  },
+  "misspelt keys are named, and told in each session where they were to confine something": {
+    config: [
+      "[toolset.web_fetch]",
+      'allowed_domain = ["example.org"]',
+      "[toolset.bash]",
+      "timeout_sec = 3",
+      "[toolset.bsh]",
+      "[tools]",
+      "respect_git = true",
+      "[agent]",
+      'harnes = "x"',
+      "[ui]",
+      'theme = "dark"',
+      'permision_mode = "plan"',
+      "[mcp]",
+      "disabled_mcp_servers = []",
+      "max_output = 3",
+      "[folder_trust]",
+      "enable = false",
+      "[remote]",
+      'execution_mode_celing = "plan"',
+      "[auth]",
+      "require = true",
+      "[cli]",
+      "colour = true"
+    ].join("\n"),
+    value: { folderTrust: true },
+    warnings: [
+      /toolset\.bsh is not read; did you mean bash\?$/,
+      /toolset\.bash\.timeout_sec is not read; did you mean timeout_secs\?$/,
+      /toolset\.web_fetch\.allowed_domain is not read; did you mean allowed_domains\?$/,
+      /tools\.respect_git is not read; did you mean respect_gitignore\?$/,
+      /agent\.harnes is not read; did you mean harness\?$/,
+      /folder_trust\.enable is not read; did you mean enabled\?$/,
+      /ui\.permision_mode is not read; did you mean permission_mode\?$/,
+      /mcp\.disabled_mcp_servers is not read here; write it above every section$/,
+      /mcp\.max_output is not read; did you mean max_output_bytes\?$/,
+      /remote\.execution_mode_celing is not read; did you mean execution_mode_ceiling\?$/,
+      /auth\.require is not read; did you mean required\?$/
+    ],
+    lost: 3
+  },
+  "a section that is none is told once": {
+    config: 'sandbox = "strict"\ntoolset = 3',
+    warnings: [/toolset must be a table/, /sandbox must be a table/]
+  },
+  "keys of a server that nobody reads": {
+    config: '[mcp_servers.x]\ncommand = "x"\nheader = { A = "secret" }\ncwd = "/secret"',
+    warnings: [/x\.header is not read; did you mean headers\?$/, /x\.cwd is not read; the keys are command, args, /]
   },
   "rules as tables": {
     config:
@@ -194,7 +245,7 @@ const cases: Readonly<Record<string, Case>> = {
           event: "Stop",
           action: { _tag: "Command", command: "./done" },
           advisory: false,
-          environment: { A: "1" },
+          environment: { A: Redacted.make("1") },
           source: "config.toml"
         }
       ]
@@ -214,6 +265,36 @@ const cases: Readonly<Record<string, Case>> = {
       ]
     },
     warnings: [/matcher must be the name of a tool or a pattern of names/],
+    lost: 1
+  },
+  "a matcher that is no pattern lets its whole list hear of every tool": {
+    config: '[[hooks.PreToolUse]]\nmatcher = "["\nhooks = [{ command = "x" }]',
+    value: {
+      hooks: [
+        {
+          event: "PreToolUse",
+          action: { _tag: "Command", command: "x" },
+          advisory: false,
+          environment: {},
+          source: "config.toml"
+        }
+      ]
+    },
+    warnings: [/matcher must be .*; until then the hook hears of every tool$/],
+    lost: 1
+  },
+  "events of other agents are no alarm, and keys that nobody reads neither": {
+    config: '[[hooks.PreCompact]]\ncommand = "x"\n[[hooks.Stop]]\ncommand = "x"\ntimeot = 3\n[[hooks.Wednesday]]',
+    warnings: [
+      /PreCompact never happens here; the events are /,
+      /Wednesday is no event; /,
+      /timeot is not read; did you mean timeout\?/
+    ]
+  },
+  "a hook with two ways to run": {
+    config: '[[hooks.Stop]]\ncommand = "x"\nurl = "http://h/"',
+    value: { hooks: [] },
+    warnings: [/hooks\.Stop\[0\] has a command and a url, and can be only one of them; it does not run$/],
     lost: 1
   },
   "hooks that cannot be read are told in each session": {
@@ -273,6 +354,18 @@ describe("settings", () => {
       const broken = yield* current
       assert.strictEqual(broken.hooks.length, 1)
       assert.match(broken.lostRules.join(), /b\.json is no JSON object, so none of its hooks runs/)
+      yield* fs.writeFileString(`${home}/hooks/a.json`, "{ half")
+      const kept = yield* current
+      assert.strictEqual(kept.hooks.length, 1, "a guard does not go away while its file is edited")
+      assert.match(kept.warnings.join("\n"), /a\.json is no JSON object.*Until then its last good content holds/)
+      yield* fs.remove(`${home}/hooks/a.json`)
+      assert.deepStrictEqual((yield* current).hooks, [])
+      yield* fs.remove(`${home}/hooks`, { recursive: true })
+      yield* fs.writeFileString(`${home}/hooks`, "")
+      assert.match(
+        (yield* current).lostRules.join(),
+        /hooks cannot be read \(ENOTDIR\); make it a folder .* no hook of it runs/
+      )
     }).pipe(Effect.provide(settingsHome()))
   )
 })

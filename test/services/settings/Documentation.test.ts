@@ -92,6 +92,7 @@ describe("docs/configuration.md", () => {
             toolTimeouts: {}
           }
         ],
+        disabledServers: [],
         mcpOutputLimit: 20_000,
         rememberApprovals: true,
         respectGitignore: true,
