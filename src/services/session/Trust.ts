@@ -1,5 +1,6 @@
-/** Asks once whether the project of a session may bring what needs the person's trust: hooks, servers, allow rules. */
+/** Asks whether the project of a session may bring what needs the person's trust: hooks, servers, allow rules. */
 import * as Effect from "effect/Effect"
+import * as Equal from "effect/Equal"
 import type { Event, Notice } from "../../domain/Event.ts"
 import type { SessionId, ToolCallId } from "../../domain/Ids.ts"
 import type { Answer, PermissionOption, Question } from "../../domain/permission/Permission.ts"
@@ -16,7 +17,10 @@ export interface TrustInput {
 }
 
 export interface Trust {
-  /** Asks if it was not decided and not asked before; whether the person said yes just now. */
+  /**
+   * Before each prompt: asks about what is not decided, and once about the same content. Whether the project may bring more
+   * than at the prompt before, by a yes just now or one in a terminal.
+   */
   readonly settle: (tell: (event: Event) => Effect.Effect<void>) => Effect.Effect<boolean>
 }
 
@@ -37,7 +41,8 @@ const untrusted = ({ root, withheld }: ProjectValue): Notice => ({
 })
 
 export const make = ({ ask, callId, cwd, projects, sessionId }: TrustInput): Trust => {
-  let isSettled = false
+  let seen: ProjectValue | undefined
+  let warned: ReadonlyArray<string> = []
 
   const question = (project: ProjectValue): ToolCallPatch => ({
     title: `Trust ${project.root}?`,
@@ -88,14 +93,20 @@ export const make = ({ ask, callId, cwd, projects, sessionId }: TrustInput): Tru
 
   return {
     settle: Effect.fnUntraced(function* (tell) {
-      if (isSettled) return false
       const project = yield* projects.of(cwd)
-      for (const title of project.warnings) yield* tell({ _tag: "Notice", severity: "warning", title })
-      const isOpen = project.trust === "undecided" && project.withheld.length > 0
+      for (const title of project.warnings) {
+        if (!warned.includes(title)) yield* tell({ _tag: "Notice", severity: "warning", title })
+      }
+      warned = project.warnings
+      const isOpen =
+        project.trust === "undecided" &&
+        project.withheld.length > 0 &&
+        (seen?.trust !== "undecided" || !Equal.equals(seen.content, project.content))
       const isTrusted = isOpen && ask !== undefined && (yield* decide(project, ask, tell))
-      isSettled = true
       if (isOpen && ask === undefined) yield* tell(untrusted(project))
-      return isTrusted
+      const isTrustedSince = project.trust === "trusted" && seen !== undefined && seen.trust !== "trusted"
+      seen = isTrusted ? { ...project, trust: "trusted" } : project
+      return isTrusted || isTrustedSince
     })
   }
 }
