@@ -2,7 +2,7 @@
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
-import { existsSync } from "node:fs"
+import { existsSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { ScriptPart, ScriptStep } from "../../src/services/models/script/Script.ts"
 import { callIn, outputOf } from "../support/Calls.ts"
@@ -38,8 +38,8 @@ const numbers = (seed: number) => {
 const slowly = (key: "text" | "thought", words: string): ReadonlyArray<ScriptPart> =>
   words.split(/(?<= )/).flatMap((word): ReadonlyArray<ScriptPart> => [{ [key]: word }, { delayMs: 2 }])
 
-/** A turn that takes a while and does a bit of everything. */
-const turnOf = (name: string): ReadonlyArray<ScriptStep> => [
+/** A turn that takes a while and does a bit of everything; `wait` is a command that its own one waits for. */
+const turnOf = (name: string, wait = "true"): ReadonlyArray<ScriptStep> => [
   {
     when: name,
     parts: [
@@ -47,7 +47,7 @@ const turnOf = (name: string): ReadonlyArray<ScriptStep> => [
       ...slowly("text", "I shall look into it: 漢字 🎉🎉 and more of the same. "),
       { tool: { name: "todo", input: { entries: [{ content: "Look", status: "completed" }] } } },
       { tool: { name: "read", input: { path: "none.txt" } } },
-      { tool: { name: "bash", input: { command: "for i in 1 2 3; do echo $i; sleep 0.01; done" } } }
+      { tool: { name: "bash", input: { command: `${wait}; for i in 1 2 3; do echo $i; sleep 0.01; done` } } }
     ]
   },
   { when: name, parts: slowly("text", "That was it: one two three four five six seven eight nine 🎉 ten. ") }
@@ -122,7 +122,7 @@ export const comingBack = (version: Version, transport: Transport): void => {
 
     row(
       "REC-02, REC-03 MUST tell the whole to one that loads in mid-turn without a place, and say that a turn runs",
-      { steps: turnOf("go") },
+      { steps: turnOf("go", "until [ -e seen ]; do sleep 0.02; done") },
       Effect.fnUntraced(function* (test) {
         const one = yield* test.another()
         const session = yield* one.open({ _meta: yolo })
@@ -132,6 +132,7 @@ export const comingBack = (version: Version, transport: Transport): void => {
         const two = yield* test.another()
         const back = yield* joins(two, session.id)
         assert.isTrue(back.working)
+        writeFileSync(join(test.folder, "seen"), "")
         assert.strictEqual(back.told.map(kindOf)[0], "user_message_chunk")
         yield* idle(two.client, session.id)
         const told = paramsOf(two.client, session.id)
