@@ -325,10 +325,11 @@ describe("agent daemon", () => {
 
   it.live("holds readers that do not read at a bounded cost", () =>
     Effect.gen(function* () {
+      const turns = 12
       const piece = `${"x".repeat(800)} `
       const steps = [{ when: "flood", again: true, parts: [{ text: piece, repeat: 2_000 }] }, ...hello]
-      // What can be collected is, so that only what is held counts.
-      const served = yield* daemon(steps, { env: { NODE_OPTIONS: "--max-old-space-size=128" } })
+      // What can be collected is, so that only what is held counts: about 100 MB, while the collector keeps up.
+      const served = yield* daemon(steps, { env: { NODE_OPTIONS: "--max-old-space-size=192" } })
       const { follow, post } = clientOf(served)
       const { body } = yield* post("/v1/chat", { message: "Hello", stream: false })
       const { sessionId } = body as { sessionId: string }
@@ -336,14 +337,14 @@ describe("agent daemon", () => {
       const status = () => readFileSync(`/proc/${served.pid}/status`, "utf8")
       const megabytes = () => Number(/VmRSS:\s+(\d+)/.exec(status())?.[1]) / 1024
       const [reader] = yield* Effect.forEach(Array.from({ length: 20 }), () => follow(sessionId))
-      for (let turn = 0; turn < 20; turn++) yield* flood
-      // Had anything waited for the readers, it would be 640 MB of bytes alone.
+      for (let turn = 0; turn < turns; turn++) yield* flood
+      // Had anything waited for the readers, it would be 380 MB of bytes alone, more than there is room for.
       assert.isBelow(megabytes(), 450)
       yield* post("/v1/chat", { message: "The end", sessionId, stream: false })
       const told = yield* (
         reader?.until((event) => event.type === "text" && event.text.includes("The end")) ?? assert.fail("no reader")
       )
-      assert.strictEqual(textOf(told), `You said Hello${piece.repeat(20 * 2_000)}You said The end`)
+      assert.strictEqual(textOf(told), `You said Hello${piece.repeat(turns * 2_000)}You said The end`)
     })
   )
 
