@@ -1,16 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import {
-  type HookAnswer,
-  type HookEvent,
-  hookInput,
-  type HookOccasion,
-  type HookSettings,
-  hooksFor,
-  readAnswer,
-  readExit
-} from "../../src/domain/Hook.ts"
+import { type HookEvent, hookInput, type HookOccasion, type HookSettings, hooksFor } from "../../src/domain/Hook.ts"
 
 const hook = (event: HookEvent, matcher?: string): HookSettings => ({
   event,
@@ -86,38 +77,6 @@ describe("hookInput", () => {
       const line = hookInput({ event: "PermissionDenied", tool: "bash", callId: "c", input, reason }, place)
       assert.notInclude(line, "\n")
       assert.strictEqual(JSON.parse(line).hookEventName, "permission_denied")
-    })
-  )
-})
-
-describe("what a hook says", () => {
-  const passed: HookAnswer = { _tag: "Passed" }
-  const cases: ReadonlyArray<readonly [code: number, stdout: string, stderr: string, answer: HookAnswer]> = [
-    [0, "", "", passed],
-    [0, "all is well\n", "", passed],
-    [0, "{}", "", passed],
-    [0, '{"decision":"allow"}', "", passed],
-    [0, '{"decision":"deny","reason":"not on Fridays"}', "", { _tag: "Denied", reason: "not on Fridays" }],
-    [0, ' {"decision":"block"}', "", { _tag: "Denied", reason: "It gave no reason" }],
-    [2, "", "secrets\n", { _tag: "Denied", reason: "secrets" }],
-    [2, '{"decision":"allow"}', "", { _tag: "Denied", reason: "It gave no reason" }],
-    [2, '{"decision":"deny","reason":"why"}', "noise", { _tag: "Denied", reason: "why" }]
-  ]
-  for (const [code, stdout, stderr, answer] of cases) {
-    it(`exit code ${code}, ${JSON.stringify(stdout)}: ${answer._tag}`, () => {
-      assert.deepStrictEqual(readExit(code, stdout, stderr), answer)
-    })
-  }
-
-  for (const output of ["{", '{"decision":"maybe"}', '{"decision":1}', '{"decision":"deny"']) {
-    it(`${output} is a failure, since nobody knows what it means`, () => {
-      assert.strictEqual(readAnswer(output)._tag, "Failed")
-    })
-  }
-
-  it.effect.prop("passes only with exit code 0", [Schema.Int, Schema.String, Schema.String], ([code, out, err]) =>
-    Effect.sync(() => {
-      if (code !== 0) assert.notStrictEqual(readExit(code, out, err)._tag, "Passed")
     })
   )
 })
