@@ -61,8 +61,23 @@ describe("hookInput", () => {
       ...place,
       toolName: "bash",
       toolUseId: "c",
-      toolInput: {}
+      toolInput: {},
+      hook_event_name: "PreToolUse",
+      session_id: "s",
+      tool_name: "Bash",
+      tool_use_id: "c",
+      tool_input: {}
     })
+  })
+
+  it("tells a hook of another agent what it looks for, under its names", () => {
+    const input = { path: "src/a.ts", old_string: "a" }
+    const told = JSON.parse(hookInput({ event: "PreToolUse", tool: "edit", callId: "c", input }, place))
+    assert.strictEqual(told.tool_name, "Edit")
+    assert.deepStrictEqual(told.tool_input, { ...input, file_path: "src/a.ts" })
+    assert.deepStrictEqual(told.toolInput, input)
+    const own = JSON.parse(hookInput({ event: "PreToolUse", tool: "mcp__a__b", callId: "c", input: [1] }, place))
+    assert.deepStrictEqual([own.tool_name, own.tool_input], ["mcp__a__b", [1]])
   })
 
   it("cuts an input that is too long and says so", () => {

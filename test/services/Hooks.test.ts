@@ -1,4 +1,5 @@
 import * as NodeChildProcessSpawner from "@effect/platform-node/NodeChildProcessSpawner"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { assert, describe, it } from "@effect/vitest"
 import * as Duration from "effect/Duration"
@@ -10,8 +11,10 @@ import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
+import { ChildProcessSpawner, make as makeSpawner } from "effect/process/ChildProcessSpawner"
 import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
+import * as TestClock from "effect/testing/TestClock"
 import { createServer } from "node:http"
 import type { HookOccasion, HookSettings } from "../../src/domain/Hook.ts"
 import { SessionId } from "../../src/domain/Ids.ts"
@@ -128,7 +131,7 @@ describe("Hooks", () => {
     )
   )
 
-  describe("the end of one", () => {
+  describe("the end of one", { concurrent: true }, () => {
     /** A number that the hook wrote down, once it is there. */
     const numberIn = Effect.fnUntraced(function* (path: string) {
       const fs = yield* FileSystem.FileSystem
@@ -216,6 +219,49 @@ describe("Hooks", () => {
       assert.isUndefined(denied)
     })
   )
+
+  for (const [event, own, limit] of [
+    ["PreToolUse", undefined, Duration.seconds(5)],
+    ["Stop", undefined, Duration.minutes(10)],
+    ["Stop", Duration.seconds(3), Duration.seconds(3)]
+  ] as const) {
+    it.effect(
+      `a ${event} hook has ${Duration.format(limit)}${own === undefined ? " where nothing else is said" : ""}`,
+      () =>
+        Effect.gen(function* () {
+          const fs = yield* FileSystem.FileSystem
+          const cwd = yield* fs.makeTempDirectoryScoped()
+          const session: HookSession = { sessionId: SessionId.make("s-1"), cwd, mode: "ask" }
+          const service = yield* Hooks
+          const fiber = yield* Effect.forkChild(
+            service.run(session, event === "Stop" ? { event, text: "" } : occasion),
+            {
+              startImmediately: true
+            }
+          )
+          yield* TestClock.adjust(Duration.subtract(limit, Duration.millis(1)))
+          assert.isUndefined(fiber.pollUnsafe())
+          yield* TestClock.adjust(Duration.millis(1))
+          assert.include((yield* Fiber.join(fiber)).denied ?? "", `did not end within ${Duration.format(limit)}`)
+        }).pipe(
+          Effect.provide(
+            Hooks.layer({}).pipe(
+              Layer.provide([
+                Settings.layerValues({
+                  hooks: [hook("true", { event, ...(own === undefined ? {} : { timeout: own }) })]
+                }),
+                Projects.layerNone,
+                Layer.succeed(
+                  ChildProcessSpawner,
+                  makeSpawner(() => Effect.never)
+                )
+              ]),
+              Layer.provideMerge(NodeFileSystem.layer)
+            )
+          )
+        )
+    )
+  }
 
   it.live("what is over cannot be denied: a failure is only told", () =>
     Effect.gen(function* () {

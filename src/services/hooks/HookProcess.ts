@@ -70,20 +70,19 @@ export const makeHookProcesses = Effect.gen(function* () {
   const start = Effect.fnUntraced(function* ({ cwd, environment, input, line }: HookCommand) {
     const mark = yield* makeMark
     const [program, ...args] = leashed(mark, ["/bin/sh", "-c", line])
-    const handle = yield* spawn(
-      spawner,
-      ChildProcess.make(program, args, {
-        cwd,
-        env: { ...environment },
-        stdin: Stream.encodeText(Stream.succeed(input)),
-        additionalFds: { [`fd${LEASH_PIPE}` as const]: { type: "input" } },
-        killSignal: "SIGTERM",
-        forceKillAfter: KILL_AFTER
-      })
+    const command = ChildProcess.make(program, args, {
+      cwd,
+      env: { ...environment },
+      stdin: Stream.encodeText(Stream.succeed(input)),
+      additionalFds: { [`fd${LEASH_PIPE}` as const]: { type: "input" } },
+      killSignal: "SIGTERM",
+      forceKillAfter: KILL_AFTER
+    })
+    // Before the group is ended, and beside it: what is deaf to TERM gets KILL once, and not twice after each other.
+    return yield* Effect.uninterruptibleMask((restore) =>
+      Effect.tap(restore(spawn(spawner, command)), () => Effect.addFinalizer(() => endAll(mark)))
     )
-    yield* Effect.addFinalizer(() => endAll(mark))
-    return handle
-  }, Effect.uninterruptible)
+  })
 
   const execute = Effect.fnUntraced(function* (command: HookCommand) {
     const handle = yield* start(command)

@@ -12,11 +12,13 @@ export const LEASH_PIPE = 4
 const VARIABLE = "SUPER_PI_RUN"
 
 // The guard has no mark of its own, and holds none of the pipes of what runs. One look may miss what is just being started.
-// The shell around outlives TERM and the guard, so that no zombie is left where nobody reaps orphans.
+// The shell around outlives TERM and the guard, so that no zombie is left where nobody reaps orphans; it would end the guard
+// in the middle of its work, so that ends it first.
 const SCRIPT = `trap : TERM INT HUP
 (
   exec 3>&- >/dev/null 2>&1 <&${LEASH_PIPE} ${LEASH_PIPE}<&-
   read -r _
+  kill -KILL $$
   for look in 1 2 3; do
     for file in $(grep -lsF "${VARIABLE}=$0" /proc/[0-9]*/environ); do
       pid=\${file#/proc/}
