@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import { readFileSync } from "node:fs"
 import type { HookEvent } from "../../src/domain/Hook.ts"
 import { type HookAnswer, readAnswer, readExit } from "../../src/domain/HookAnswer.ts"
 
@@ -107,6 +108,14 @@ describe("what a hook says by its output", () => {
     })
   }
 
+  it("every form that the page of permissions shows is a no", () => {
+    const [, forms = ""] =
+      /A no is heard[^`]*```json\n(.*?)```/s.exec(readFileSync("docs/permissions.md", "utf8")) ?? []
+    const lines = forms.trim().split("\n")
+    assert.isAtLeast(lines.length, 5)
+    for (const line of lines) assert.strictEqual(readAnswer(line, "PreToolUse")._tag, "Denied", line)
+  })
+
   it("a wish for another input is told, and is no answer", () => {
     const output = '{"hookSpecificOutput":{"permissionDecision":"allow","updatedInput":{"command":"ls"}}}'
     assert.deepStrictEqual(readAnswer(output, "PreToolUse"), { _tag: "Passed", changesInput: true })
@@ -116,7 +125,7 @@ describe("what a hook says by its output", () => {
 
   it.effect.prop("a no is heard behind any line, and before any", [Schema.String, Schema.String], ([before, after]) =>
     Effect.sync(() => {
-      const [first, last] = [before, after].map((text) => text.replace(/[{"\u001b\u009b]/g, ""))
+      const [first, last] = [before, after].map((text) => text.replace(/[{"\p{Cc}]/gu, ""))
       const output = `${first}\n{"decision":"deny","reason":"r"}\n${last}`
       assert.deepStrictEqual(readAnswer(output, "PreToolUse"), denied("r"))
     })

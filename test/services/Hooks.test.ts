@@ -215,8 +215,12 @@ describe("Hooks", () => {
 
   it.live("one that reads nothing and writes much is no trouble", () =>
     Effect.gen(function* () {
-      const { denied } = yield* verdict(hook("head -c 3000000 /dev/zero | tr '\\0' x"), hook("exec <&-; exit 0"))
+      const much = "head -c 3000000 /dev/zero | tr '\\0' x"
+      const { denied } = yield* verdict(hook(much), hook("exec <&-; exit 0"))
       assert.isUndefined(denied)
+      const no = `echo '{"decision":"deny","reason":"r"}'`
+      assert.match((yield* verdict(hook(`${much}; ${no}`))).denied ?? "", /: r$/)
+      assert.match((yield* verdict(hook(`${no}; ${much}`))).denied ?? "", /: r$/)
     })
   )
 

@@ -24,29 +24,31 @@ export interface HookCommand {
   readonly input: string
 }
 
-/** How it ended, and the beginnings of what it wrote. */
+/** How it ended, and what it wrote: of much the beginning and the end. */
 export interface HookOutput {
   readonly code: number
   readonly stdout: string
   readonly stderr: string
 }
 
-/** Characters that are kept of what a hook writes. */
+/** Characters that are kept of the beginning of what a hook writes, and of its end, where an answer is behind a log. */
 const LIMIT = 64 * 1024
 
 /** How long output may still come once the hook itself has ended. */
 const DRAIN_FOR = Duration.seconds(1)
 
-/** Reads all of it, so that the hook is not held up, and keeps the beginning, also of what never ends. */
+/** Reads all of it, so that the hook is not held up, and has the ends of what came so far, also of what never ends. */
 export const keep = <E>(bytes: Stream.Stream<Uint8Array, E>) => {
-  let text = ""
+  let [head, tail] = ["", ""]
   return {
-    text: () => text.toWellFormed(),
+    text: () => (head + tail).toWellFormed(),
     all: bytes.pipe(
       Stream.decodeText,
       Stream.runForEach((piece) =>
         Effect.sync(() => {
-          if (text.length < LIMIT) text = (text + piece).slice(0, LIMIT)
+          const room = LIMIT - head.length
+          head += piece.slice(0, room)
+          tail = (tail + piece.slice(room)).slice(-LIMIT)
         })
       )
     )
