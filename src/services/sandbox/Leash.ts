@@ -11,11 +11,12 @@ export const LEASH_PIPE = 4
 
 const VARIABLE = "SUPER_PI_RUN"
 
-// The guard has no mark of its own, and holds none of the pipes of what runs. One look may miss what is just being started.
-// The shell around outlives TERM and the guard, so that no zombie is left where nobody reaps orphans; it would end the guard
-// in the middle of its work, so that ends it first.
+// The guard has no mark of its own, outlives TERM, and holds none of the pipes of what runs; one look may miss what is just
+// being started. The shell around waits for it, so that no zombie is left where nobody reaps orphans. It would end the guard
+// in the middle of its work, and is therefore ended first.
 const SCRIPT = `trap : TERM INT HUP
 (
+  trap "" TERM INT HUP
   exec 3>&- >/dev/null 2>&1 <&${LEASH_PIPE} ${LEASH_PIPE}<&-
   read -r _
   kill -KILL $$

@@ -60,6 +60,7 @@ describe("Leash", () => {
          setsid -f sh -c 'echo $$; exec sleep 1000' & wait; sleep 1000`
       )
       const pids = [pid, ...(yield* numbers(4))]
+      process.kill(-pid, "SIGTERM")
       assert.deepStrictEqual(pids.map(isAlive), [true, true, true, true, true])
       yield* letGo
       yield* gone(...pids)
