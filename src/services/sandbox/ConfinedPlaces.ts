@@ -105,10 +105,7 @@ export const makeConfinedPlaces = (input: ConfinedPlacesInput): ConfinedPlaces =
   const hidden = Effect.fnUntraced(function* (scratch: string, roots: ReadonlyArray<Place>, network: boolean) {
     const runtime = environment["XDG_RUNTIME_DIR"]
     const folders = yield* present([...socketFolders, ...(runtime === undefined ? [] : [runtime])], "hidden")
-    const secrets = yield* present(
-      [home, ...inHome(Sensitive.secretFolders), ...inHome(Sensitive.secretFiles), ...Sensitive.systemSecrets],
-      "hidden"
-    )
+    const secrets = yield* present(Sensitive.privatePlaces(home, person), "hidden")
     const closed = [...folders, ...secrets]
     const isClosed = ({ path: name }: Place) => closed.some((one) => contains(one.path, name))
     const resolver = network ? yield* present([RESOLVER], "readable") : []
