@@ -4,7 +4,8 @@ import type * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import type * as Path from "effect/Path"
 import type { Environment } from "../../domain/ChildEnvironment.ts"
-import { type BubblewrapPolicy, contains, type Place } from "../../domain/sandbox/Bubblewrap.ts"
+import { isWithin } from "../../domain/files/Paths.ts"
+import type { BubblewrapPolicy, Place } from "../../domain/sandbox/Bubblewrap.ts"
 import type { SandboxProfile } from "../../domain/sandbox/Profile.ts"
 import * as Sensitive from "../../domain/sandbox/SensitiveNames.ts"
 import { socketPaths } from "../../domain/sandbox/UnixSockets.ts"
@@ -29,6 +30,15 @@ export interface ConfinedPlaces {
 const socketFolders = ["/run", "/var/run"]
 
 const temporaryFolders = ["/tmp", "/var/tmp"]
+
+/** A sandbox has its own of these: those of the system would lead out of it, or not work in it. */
+const ownFolders = ["/dev", "/proc"]
+
+/** A folder like any other, though it lies among devices. */
+const MEMORY = "/dev/shm"
+
+/** Everything, and the switches of the kernel: never writable, whatever the workspace is. */
+const isSystem = (name: string): boolean => name === "/" || isWithin("/sys", name)
 
 /** What a closed profile still sees beside the workspace. */
 const systemFolders = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix", "/gnu"]
@@ -81,13 +91,13 @@ export const makeConfinedPlaces = (input: ConfinedPlacesInput): ConfinedPlaces =
     const names = searched.flatMap((folder) => [folder, path.join(folder, "..", "lib")])
     const kept = yield* present([home, ...(person === undefined ? [] : [person])], "hidden")
     const found = yield* present(names, "readable")
-    return found.filter((place) => !kept.some((one) => contains(place.path, one.path)))
+    return found.filter((place) => !kept.some((one) => isWithin(place.path, one.path)))
   })
 
   /** By the system's own list, and by the names that the environment gives. */
   const sockets = Effect.fnUntraced(function* (roots: ReadonlyArray<Place>) {
     const table = yield* Effect.orElseSucceed(fs.readFileString("/proc/net/unix"), () => "")
-    const inside = (name: string) => roots.some((root) => contains(root.path, name))
+    const inside = (name: string) => roots.some((root) => isWithin(root.path, name))
     const named = [environment["SSH_AUTH_SOCK"], environment["DOCKER_HOST"], environment["CONTAINER_HOST"]].flatMap(
       (value) => (value === undefined ? [] : [value.replace(/^unix:\/\//, "")])
     )
@@ -97,7 +107,7 @@ export const makeConfinedPlaces = (input: ConfinedPlacesInput): ConfinedPlaces =
       "hidden"
     )
     // The folders for temporary files are the session's own, but for a workspace in them.
-    const isReplaced = (name: string) => temporaryFolders.some((folder) => contains(folder, name)) && !inside(name)
+    const isReplaced = (name: string) => temporaryFolders.some((folder) => isWithin(folder, name)) && !inside(name)
     return found.filter((place) => place.type === "file" && !isReplaced(place.path))
   })
 
@@ -107,7 +117,7 @@ export const makeConfinedPlaces = (input: ConfinedPlacesInput): ConfinedPlaces =
     const folders = yield* present([...socketFolders, ...(runtime === undefined ? [] : [runtime])], "hidden")
     const secrets = yield* present(Sensitive.privatePlaces(home, person), "hidden")
     const closed = [...folders, ...secrets]
-    const isClosed = ({ path: name }: Place) => closed.some((one) => contains(one.path, name))
+    const isClosed = ({ path: name }: Place) => closed.some((one) => isWithin(one.path, name))
     const resolver = network ? yield* present([RESOLVER], "readable") : []
     return [
       ...closed,
@@ -120,7 +130,7 @@ export const makeConfinedPlaces = (input: ConfinedPlacesInput): ConfinedPlaces =
   /** What commands may write, and what of it they must not. */
   const open = Effect.fnUntraced(function* (roots: ReadonlyArray<Place>) {
     const names = roots.map((root) => root.path)
-    const isPerson = (root: string) => person !== undefined && contains(root, person)
+    const isPerson = (root: string) => person !== undefined && isWithin(root, person)
     const kept = yield* Effect.forEach(
       names.flatMap((root) =>
         Sensitive.protectedNames.map((name) => ({
@@ -147,16 +157,24 @@ export const makeConfinedPlaces = (input: ConfinedPlacesInput): ConfinedPlaces =
     yield* Effect.ignore(fs.makeDirectory(temporary, { recursive: true, mode: 0o700 }))
     const network = profile === "workspace"
     const canWrite = profile !== "read-only"
-    const treated = yield* present(roots, canWrite ? "writable" : "readable")
-    const workspace = treated.filter(({ type }) => type === "folder")
+    const folders = (yield* present(roots, canWrite ? "writable" : "readable")).filter(
+      ({ path: name, type }) =>
+        type === "folder" && (isWithin(MEMORY, name) || !ownFolders.some((own) => isWithin(own, name)))
+    )
+    const workspace = folders.filter(({ path: name }) => !isSystem(name))
+    const system = folders.filter(({ path: name }) => isSystem(name))
     const { places, watched } = canWrite ? yield* open(workspace) : { places: workspace, watched: [] }
-    const seen: ReadonlyArray<Place> =
-      profile === "strict"
-        ? [...(yield* present(systemFolders, "readable")), ...(yield* toolchains)]
-        : [{ path: "/", type: "folder", treatment: "readable" }]
+    const isAllSeen = profile !== "strict" || system.some(({ path: name }) => name === "/")
+    const seen: ReadonlyArray<Place> = isAllSeen
+      ? [{ path: "/", type: "folder", treatment: "readable" }]
+      : [
+          ...(yield* present(systemFolders, "readable")),
+          ...(yield* toolchains),
+          ...system.map((place): Place => ({ ...place, treatment: "readable" }))
+        ]
     const closed = yield* hidden(scratch, workspace, network)
     const visible = [...seen, ...places.filter(({ treatment }) => treatment === "writable")]
-    const isSeen = (place: Place) => visible.some((one) => contains(one.path, place.path))
+    const isSeen = (place: Place) => visible.some((one) => isWithin(one.path, place.path))
     const running = yield* Effect.orElseSucceed(fs.readDirectory("/run"), () => [])
     return {
       policy: {
@@ -168,7 +186,7 @@ export const makeConfinedPlaces = (input: ConfinedPlacesInput): ConfinedPlaces =
         ],
         temporary: Option.getOrElse(yield* Effect.option(fs.realPath(temporary)), () => temporary),
         links: yield* linksAmong([
-          ...(profile === "strict" ? systemFolders : []),
+          ...(isAllSeen ? [] : systemFolders),
           ...running.map((name) => path.join("/run", name))
         ]),
         kernel: (yield* present(
