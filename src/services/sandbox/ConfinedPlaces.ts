@@ -10,6 +10,8 @@ import type { SandboxProfile } from "../../domain/sandbox/Profile.ts"
 import * as Sensitive from "../../domain/sandbox/SensitiveNames.ts"
 import { socketPaths } from "../../domain/sandbox/UnixSockets.ts"
 import type { Confinement } from "../SandboxRunner.ts"
+import { readableScratch, temporaryFolder } from "../Workspace.ts"
+import { searchedFolders } from "./Executable.ts"
 import { makeGitFolders } from "./GitFolders.ts"
 import { both, CONCURRENT, makeProtector, type Watched } from "./Protection.ts"
 
@@ -84,7 +86,7 @@ export const makeConfinedPlaces = (input: ConfinedPlacesInput): ConfinedPlaces =
   const inHome = (names: ReadonlyArray<string>) =>
     person === undefined ? [] : names.map((name) => path.join(person, name))
 
-  const searched = (environment["PATH"] ?? "").split(":").filter((folder) => path.isAbsolute(folder))
+  const searched = searchedFolders(path, environment)
 
   /** Programs in a folder of the person's own need what lies beside them. A folder that is wider than that is left out. */
   const toolchains = Effect.gen(function* () {
@@ -123,7 +125,7 @@ export const makeConfinedPlaces = (input: ConfinedPlacesInput): ConfinedPlaces =
       ...closed,
       ...(yield* sockets(roots)).filter((place) => !isClosed(place)),
       ...resolver.filter(isClosed),
-      ...(yield* present([scratch], "readable"))
+      ...(yield* present(readableScratch(scratch), "readable"))
     ]
   })
 
@@ -153,8 +155,11 @@ export const makeConfinedPlaces = (input: ConfinedPlacesInput): ConfinedPlaces =
     { roots, scratch }: Confinement,
     cwd: string
   ): Effect.fn.Return<Confining> {
-    const temporary = path.join(scratch, "tmp")
-    yield* Effect.ignore(fs.makeDirectory(temporary, { recursive: true, mode: 0o700 }))
+    const temporary = temporaryFolder(scratch)
+    // Also what another command writes meanwhile can be read.
+    for (const folder of readableScratch(scratch)) {
+      yield* Effect.ignore(fs.makeDirectory(folder, { recursive: true, mode: 0o700 }))
+    }
     const network = profile === "workspace"
     const canWrite = profile !== "read-only"
     const folders = (yield* present(roots, canWrite ? "writable" : "readable")).filter(

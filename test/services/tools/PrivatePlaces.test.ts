@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import type { ExecutionMode } from "../../../src/domain/permission/ExecutionMode.ts"
 import { type Call, type Given, use } from "../../support/judged.ts"
-import { makeFolder, makeWorkspace, platform, prepare, read, toolbox, write } from "../../support/toolbox.ts"
+import { call, makeFolder, makeWorkspace, platform, prepare, read, toolbox, write } from "../../support/toolbox.ts"
 
 /** A home with keys, the agent's own folder and a project in it. Every private file holds the word KEY. */
 const makeHome = Effect.gen(function* () {
@@ -207,15 +207,24 @@ describe("a workspace that holds the home of the person", { concurrent: true }, 
     }).pipe(Effect.scoped, Effect.provide(platform))
   )
 
-  it.live("the session's own folder stays readable, and a question names the real path", () =>
+  it.live("of the session's own folder only output is readable, and a question names the real path", () =>
     Effect.gen(function* () {
-      const { home, person } = yield* makeHome
+      const { fs, home, person } = yield* makeHome
       const scratch = `${home}/sessions/s`
-      yield* write(`${scratch}/spill.txt`, "output\n")
+      const output = `${scratch}/output/output-1-1.txt`
+      for (const folder of ["output", "changes"]) yield* fs.makeDirectory(`${scratch}/${folder}`)
+      yield* write(output, "output\n")
+      yield* write(`${scratch}/changes/0a`, "KEY of .ssh/id\n")
       const workspace = makeWorkspace(person, { scratch })
       yield* Effect.gen(function* () {
-        const spill = yield* prepare("read", { path: `${scratch}/spill.txt` }, workspace)
-        assert.deepStrictEqual(spill.access, { _tag: "Read", paths: [`${scratch}/spill.txt`], outside: [] })
+        const spill = yield* prepare("read", { path: output }, workspace)
+        assert.deepStrictEqual(spill.access, { _tag: "Read", paths: [output], outside: [] })
+        const found = yield* call("grep", { pattern: "out", path: `${scratch}/output` }, workspace)
+        assert.include(found.outcome.text, "output-1-1.txt:1: output")
+        for (const path of [scratch, `${scratch}/changes`, `${scratch}/output/../changes/0a`]) {
+          const { access } = yield* prepare("grep", { pattern: "KEY", path }, workspace)
+          assert.notDeepEqual(access._tag === "Read" ? access.outside : [], [], path)
+        }
         const key = yield* prepare("read", { path: "keys/id" }, workspace)
         assert.deepInclude(key.access, { outside: [`${person}/.ssh/id`] })
       }).pipe(Effect.provide(toolbox({ environment: { HOME: person }, settings: { home } })))

@@ -8,7 +8,7 @@ import { parseLine } from "../../../domain/permission/ShellLine.ts"
 import { stemOf } from "../../../domain/permission/ShellPaths.ts"
 import type { RealPaths } from "../../files/RealPath.ts"
 import type { WorkspaceBounds } from "../../files/WorkspaceBounds.ts"
-import type { Workspace } from "../../Workspace.ts"
+import { readableScratch, type Workspace } from "../../Workspace.ts"
 
 /** Entries of folders that the patterns of one command are held against. Behind more of them anything may be. */
 const LIMIT = 5_000
@@ -30,7 +30,7 @@ export const makeCommandReach = (
   bounds: WorkspaceBounds
 ): CommandReach => ({
   outside: Effect.fnUntraced(function* (command, { cwd, roots, scratch }) {
-    const isInside = yield* bounds.within([...roots, scratch])
+    const isInside = yield* bounds.within([...roots, ...readableScratch(scratch)])
     const found = new Set<string>()
     let left = LIMIT
 

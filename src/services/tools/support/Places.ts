@@ -6,7 +6,7 @@ import type { Access } from "../../../domain/permission/Permission.ts"
 import type { RealPaths } from "../../files/RealPath.ts"
 import type { WorkspaceBounds } from "../../files/WorkspaceBounds.ts"
 import { ToolInputInvalid } from "../../ToolDefinition.ts"
-import type { Workspace } from "../../Workspace.ts"
+import { readableScratch, type Workspace } from "../../Workspace.ts"
 
 export interface Place {
   /** Absolute and normalised, links not followed. */
@@ -53,8 +53,8 @@ export const makePlaces = (
     if (problem !== undefined) return yield* new ToolInputInvalid({ message: `${named} ${problem}` })
     const path = paths.resolve(cwd, expandHome(written, home))
     const real = yield* realPaths.resolve(path)
-    // Spilled output lies in the session's own folder, and the model was told to read it there.
-    const isInside = yield* bounds.within([...roots, scratch])
+    // What spilled lies in the session's own folder, and the model was told to read it there.
+    const isInside = yield* bounds.within([...roots, ...readableScratch(scratch)])
     const outside = !isInside(real)
     return {
       path,
