@@ -7,11 +7,11 @@ import { type Complain, configKey, type Section, tellUnknown } from "./ConfigKey
 const oneOf = (values: ReadonlyArray<string>) => `one of ${values.map((value) => `"${value}"`).join(", ")}`
 
 // What a person wrote to protect the machine must not stop protecting it because of a spelling mistake.
-const profileKey = configKey(
-  SandboxProfile,
-  oneOf(SandboxProfile.literals),
-  'the profile is "strict" until this is corrected'
-)
+const CONFINED = 'the profile is "strict" until this is corrected'
+
+const UNTIL_THEN = ' Until this is corrected, the profile is "strict"'
+
+const profileKey = configKey(SandboxProfile, oneOf(SandboxProfile.literals), CONFINED)
 const processLimitKey = configKey(
   Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100_000 })),
   "a whole number of processes",
@@ -61,16 +61,31 @@ export interface AgentSettings {
   readonly folderTrust: boolean | undefined
 }
 
-/** The profile that holds for a section `[sandbox]`. */
-export const readProfile = (root: Section): SandboxProfile | undefined => {
-  const section = root.section("sandbox")
-  return section.read("profile", profileKey) ?? (section.has("profile") ? "strict" : undefined)
+/** What a misspelt name of the section does, to be said behind the question what was meant. */
+export const withoutProfile = (root: Section, meant: string | undefined): string =>
+  meant === "sandbox" && !root.section("sandbox", CONFINED).has("profile") ? UNTIL_THEN : ""
+
+/**
+ * The profile that a file names in `[sandbox]`. It is `strict` where one cannot be read: a value that is none or stands in
+ * place of the section, a misspelt key, a misspelt name of the section.
+ */
+export const readProfile = (root: Section, complain: Complain): SandboxProfile | undefined => {
+  const section = root.section("sandbox", CONFINED)
+  const profile = section.read("profile", profileKey)
+  const others = section.unknown(["profile"])
+  const isMisspelt = profile === undefined && others.some(({ meant }) => meant !== undefined)
+  for (const { meant, path } of others) {
+    const remedy = meant === undefined ? "the only key is profile" : `did you mean ${meant}?`
+    complain(path, `is not read; ${remedy}${meant !== undefined && isMisspelt ? UNTIL_THEN : ""}`)
+  }
+  if (profile !== undefined) return profile
+  const isElsewhere = root.unknown(["sandbox"]).some(({ meant }) => meant !== undefined)
+  return section.has("profile") || root.isMistaken("sandbox") || isMisspelt || isElsewhere ? "strict" : undefined
 }
 
 /** Misspelt keys; `alarm` takes those that were to confine something. */
 const tellUnknownKeys = (root: Section, complain: Complain, alarm: Complain): void => {
   const toolset = root.section("toolset")
-  tellUnknown(root.section("sandbox"), ["profile"], alarm)
   tellUnknown(toolset, ["bash", "web_fetch"], complain)
   tellUnknown(toolset.section("bash"), ["timeout_secs", "process_limit"], complain)
   tellUnknown(toolset.section("web_fetch"), ["allowed_domains", "allow_local"], alarm)
@@ -93,7 +108,7 @@ export const readAgentSections = (root: Section, complain: Complain, alarm: Comp
   const domains = fetch.read("allowed_domains", domainsKey)
   tellUnknownKeys(root, complain, alarm)
   return {
-    sandboxProfile: readProfile(root),
+    sandboxProfile: readProfile(root, alarm),
     processLimit: bash.read("process_limit", processLimitKey),
     commandTimeout: bash.read("timeout_secs", secondsKey),
     harness: root.section("agent").read("harness", harnessKey),

@@ -4,7 +4,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { ExecutionMode } from "../../domain/permission/ExecutionMode.ts"
 import type { FsDelegation, RelaySettings } from "../Settings.ts"
-import { readAgentSections } from "./AgentSections.ts"
+import { readAgentSections, withoutProfile } from "./AgentSections.ts"
 import { type Complain, configKey, readItem, rootSection, type Section, tellUnknown } from "./ConfigKey.ts"
 import type { FileProvider, FileSettings } from "./FileSettings.ts"
 import { readHooks } from "./HookSection.ts"
@@ -101,7 +101,7 @@ const tellUnknownSections = (root: Section, complain: Complain, alarm: Complain)
     }
     const remedy = meant === undefined ? `the sections are ${sectionNames.join(", ")}` : `did you mean [${meant}]?`
     const tell = meant === "permission" || meant === "hooks" || meant === "sandbox" ? alarm : complain
-    tell(path, `is not read: there is no such section; ${remedy}`)
+    tell(path, `is not read: there is no such section; ${remedy}${withoutProfile(root, meant)}`)
   }
 }
 
