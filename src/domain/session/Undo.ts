@@ -33,9 +33,7 @@ export const describeUndo = (result: UndoResult, cwd?: string): string => {
       return "There is nothing to undo: no turn of this session changed a file, or all of it was taken back."
     case "Undone":
       return [
-        result.files.length === 0
-          ? "The undo changed no file."
-          : "The last turn's changes are taken back:",
+        result.files.length === 0 ? "The undo changed no file." : "The last turn's changes are taken back:",
         ...named(result.files.map(({ path, what }) => `- ${what} ${show(path)}`)),
         ...result.notes.map((note) => `\n${note}`)
       ].join("\n")

@@ -1,7 +1,8 @@
 /** One limit of time for several looks, so that many folders do not take many times as long as one. */
 import * as Deferred from "effect/Deferred"
-import * as Duration from "effect/Duration"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import { Unaffordable } from "./Unaffordable.ts"
 
 export interface Patience {
@@ -21,11 +22,13 @@ export const makePatience = (): Patience => {
   }
 }
 
-/** Waits for an effect that spends the patience; when that takes longer, the patience ends for this reason. */
-export const waitFor = <A, E>(
+/** Runs an effect that spends the patience; when it takes longer than `limit`, the patience ends for this reason. */
+export const limited = Effect.fnUntraced(function* <A, E>(
   patience: Patience,
   effect: Effect.Effect<A, E>,
   limit: Duration.Duration,
   reason: string
-): Effect.Effect<A, E> =>
-  Effect.raceFirst(effect, Effect.andThen(Effect.delay(patience.end(reason), limit), Effect.never))
+) {
+  const timer = yield* Effect.forkChild(Effect.delay(patience.end(reason), limit))
+  return yield* Effect.ensuring(effect, Fiber.interrupt(timer))
+})

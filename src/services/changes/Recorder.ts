@@ -12,7 +12,7 @@ import { type FileChange, type FileVersion, isSameVersion } from "../../domain/s
 import type { ChangesShape, RecordChange } from "../Changes.ts"
 import type { Workspace } from "../Workspace.ts"
 import type { BeginCapture, Captured } from "./Capture.ts"
-import { makePatience, type Patience, waitFor } from "./Patience.ts"
+import { limited, makePatience, type Patience } from "./Patience.ts"
 import type { Snapshot, Snapshots } from "./Snapshots.ts"
 
 /** For a look at all folders before a command, and again for one after it. */
@@ -131,7 +131,7 @@ export const makeRecorder = (
     const looks = Effect.flatMap(rootsOf(workspace), (roots) =>
       Effect.forEach(roots, (root) => look(workspace, root, patience))
     )
-    return yield* waitFor(patience, looks, PATIENCE, TOO_LONG)
+    return yield* limited(patience, looks, PATIENCE, TOO_LONG)
   })
 
   const changesSince = Effect.fnUntraced(function* (workspace: Workspace, before: Look) {
@@ -156,10 +156,10 @@ export const makeRecorder = (
       )
     )
     const fiber = yield* Effect.forkChild(looks)
-    const hurried = waitFor(patience, Fiber.await(fiber), HASTE, CUT_SHORT)
+    const hurried = limited(patience, Fiber.await(fiber), HASTE, CUT_SHORT)
     if (isCancelled) yield* hurried
     else {
-      const waited = yield* Effect.exit(restore(waitFor(patience, Fiber.await(fiber), PATIENCE, TOO_LONG)))
+      const waited = yield* Effect.exit(restore(limited(patience, Fiber.await(fiber), PATIENCE, TOO_LONG)))
       if (Exit.isFailure(waited)) yield* hurried
     }
     return (yield* Fiber.join(fiber)).flat()

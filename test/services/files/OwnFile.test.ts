@@ -139,7 +139,7 @@ describe("a file of the agent's own", () => {
       const { fs, work } = yield* setUp
       const file = yield* numbers(work)
       yield* file.change(() => [undefined, [1]])
-      assert.strictEqual(yield* Effect.flip(file.attempt(() => Effect.fail("no"))), "no")
+      assert.strictEqual(yield* Effect.flip(file.attempt<void, string>(() => Effect.fail("no"))), "no")
       const full = yield* numbers(work, { rename: () => fs.readFileString(`${work}/absent`).pipe(Effect.asVoid) })
       assert.strictEqual((yield* Effect.flip(full.change(() => [undefined, [2]]))).reason, "unavailable")
       assert.deepStrictEqual(yield* file.read, [1])
