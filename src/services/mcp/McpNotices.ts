@@ -70,6 +70,13 @@ export const changeOf = (status: McpStatus, told: Told, wasReady: boolean): Chan
   }
 }
 
+/** A server whose tools are not all used. */
+export const leftOut = (name: string, what: string): Notice =>
+  warning(
+    `Not all tools of the MCP server "${name}" are used`,
+    `Of the MCP server "${name}", ${what}. Have it offer fewer or smaller ones.`
+  )
+
 /** A server that is tolerated, and should be told to those who make it. */
 export const garbage = (name: string, line: string): Notice =>
   warning(

@@ -11,8 +11,9 @@ import * as Queue from "effect/Queue"
 import * as Schedule from "effect/Schedule"
 import * as Scope from "effect/Scope"
 import type { Notice } from "../../domain/Event.ts"
-import type { McpSpec } from "../../domain/McpSpec.ts"
+import type { McpSpec, Pair } from "../../domain/McpSpec.ts"
 import type { McpContext, McpStatus, WantedServer } from "../McpManager.ts"
+import { visible } from "../web/Visible.ts"
 import type { ToolDefinition } from "../ToolDefinition.ts"
 import * as McpNotices from "./McpNotices.ts"
 import { outcomeOf } from "./tool/McpOutcome.ts"
@@ -23,7 +24,9 @@ import { McpFailed, type McpTransport, type Peer } from "./transport/McpTranspor
 import type { CallLimit } from "./Patience.ts"
 import * as Redactor from "./Redactor.ts"
 import type { Spill } from "./tool/Spill.ts"
+import type { Listed } from "./tool/ToolList.ts"
 import * as StdioTransport from "./transport/StdioTransport.ts"
+import { clip } from "../../domain/text/Clip.ts"
 
 /** How long the first request to the model waits for a server, and how long one attempt to connect may take. */
 const FIRST_USE = Duration.seconds(10)
@@ -40,6 +43,8 @@ const backOff = Schedule.max([Schedule.exponential("1 second"), Schedule.recurs(
 
 export interface SupervisorOptions {
   readonly wanted: WantedServer
+  /** What its settings read from the environment. */
+  readonly read: ReadonlyArray<Pair>
   readonly alias: string
   readonly toolName: ReturnType<typeof makeToolNames>
   readonly context: McpContext
@@ -89,12 +94,39 @@ const connectTo = Effect.fnUntraced(function* (
   )
 })
 
+const kindOf = ({ _tag }: McpSpec): McpStatus["transport"] =>
+  _tag === "Stdio" ? "stdio" : _tag === "Http" ? "http" : "sse"
+
+/** A server that is not started: `problem` is what follows its name. */
+export const unusable = ({ origin, spec }: WantedServer, problem: string): Effect.Effect<Supervised> =>
+  Effect.sync(() => {
+    const status = (): McpStatus => ({
+      name: spec.name,
+      origin,
+      transport: kindOf(spec),
+      state: "failed",
+      tools: [],
+      problem
+    })
+    let told: McpNotices.Told
+    return {
+      settled: Effect.void,
+      tools: () => [],
+      status,
+      changes: () => {
+        const change = McpNotices.changeOf(status(), told, false)
+        told = change.told
+        return change.notice === undefined ? [] : [change.notice]
+      }
+    }
+  })
+
 export const start = Effect.fnUntraced(function* (
   options: SupervisorOptions
 ): Effect.fn.Return<Supervised, never, Scope.Scope | ChildProcessSpawner> {
-  const { alias, context, inBackground, outputLimit, spill, toolName, wanted } = options
+  const { alias, context, inBackground, outputLimit, read, spill, toolName, wanted } = options
   const { origin, spec, startupTimeout, toolTimeout, toolTimeouts } = wanted
-  const redactor = Redactor.makeFor(spec)
+  const redactor = Redactor.makeFor(spec, read)
   const settled = yield* Deferred.make<void>()
   const present = yield* Latch.make(false)
   let state: McpStatus["state"] = "connecting"
@@ -102,9 +134,8 @@ export const start = Effect.fnUntraced(function* (
   let problem: string | undefined
   let tools: ReadonlyArray<ToolDefinition> = []
   let wasReady = false
-  let told: McpNotices.Told
-  let garbage: Notice | undefined
-  let isGarbageTold = false
+  const remarks = new Map<string, Notice>()
+  const told: { remarks: number; change: McpNotices.Told } = { remarks: 0, change: undefined }
 
   /** The server, also when it is just being connected again. */
   const reached = Effect.gen(function* () {
@@ -132,8 +163,14 @@ export const start = Effect.fnUntraced(function* (
       failure.reason === "lost" && server === called ? lose(failure) : Effect.void
     )
 
-  const useTools = (listed: ReadonlyArray<McpServer.McpTool>) => {
-    tools = listed.map((tool) =>
+  /** By title: each is told once. */
+  const remark = (notice: Notice): void => {
+    if (!remarks.has(notice.title)) remarks.set(notice.title, notice)
+  }
+
+  const useTools = (listed: Listed) => {
+    if (listed.leftOut !== undefined) remark(McpNotices.leftOut(spec.name, redactor.strict(listed.leftOut)))
+    tools = listed.tools.map((tool) =>
       makeTool(tool, {
         name: spec.name,
         alias,
@@ -141,7 +178,7 @@ export const start = Effect.fnUntraced(function* (
         limit: limitOf(tool.name),
         call: (tool, input, context) => Effect.flatMap(reached, (server) => callOf(server, tool, input, context)),
         outcome: (result, { callId }) => outcomeOf(result, { redactor, limit: outputLimit, keep: spill.of(callId) }),
-        problem: redactor.problem
+        redactor
       })
     )
   }
@@ -154,15 +191,14 @@ export const start = Effect.fnUntraced(function* (
       redactor,
       toolsChanged: Effect.asVoid(Queue.offer(changes, undefined)),
       garbage: (line) =>
-        Effect.sync(() => {
-          garbage ??= McpNotices.garbage(spec.name, redactor.strict(line).slice(0, 200))
-        })
+        Effect.sync(() => remark(McpNotices.garbage(spec.name, clip(visible(redactor.strict(line)), 200))))
     })
     const transport = yield* open(peer)
     return yield* McpServer.connect({
       transport,
       peer,
       changes,
+      listLimit: toolTimeout ?? SILENCE.limit,
       onTools: (listed) => Effect.sync(() => useTools(listed))
     })
   })
@@ -173,7 +209,7 @@ export const start = Effect.fnUntraced(function* (
       state = "ready"
       problem = undefined
       wasReady = true
-      useTools(connected.tools)
+      useTools(connected.listed)
       return Effect.andThen(present.open, Deferred.succeed(settled, undefined))
     })
 
@@ -221,10 +257,10 @@ export const start = Effect.fnUntraced(function* (
   const status = (): McpStatus => ({
     name: spec.name,
     origin,
-    transport: server?.kind ?? (spec._tag === "Stdio" ? "stdio" : spec._tag === "Http" ? "http" : "sse"),
+    transport: server?.kind ?? kindOf(spec),
     state,
     tools: tools.map(({ tool }) => tool.name),
-    ...(server?.software === undefined ? {} : { software: server.software }),
+    ...(server?.software === undefined ? {} : { software: redactor.said(server.software) }),
     ...(server === undefined ? {} : { revision: server.revision }),
     ...(problem === undefined ? {} : { problem })
   })
@@ -234,13 +270,13 @@ export const start = Effect.fnUntraced(function* (
     tools: () => tools,
     status,
     changes: () => {
-      const change = McpNotices.changeOf(status(), told, wasReady)
-      told = change.told
-      const notices = change.notice === undefined ? [] : [change.notice]
-      if (garbage !== undefined && !isGarbageTold) {
-        isGarbageTold = true
-        notices.push(garbage)
-      }
+      const change = McpNotices.changeOf(status(), told.change, wasReady)
+      const notices = [
+        ...(change.notice === undefined ? [] : [change.notice]),
+        ...[...remarks.values()].slice(told.remarks)
+      ]
+      told.change = change.told
+      told.remarks = remarks.size
       return notices
     }
   }

@@ -46,7 +46,8 @@ const connect = Effect.fnUntraced(function* (transport: McpTransport, context: P
     transport,
     peer,
     changes,
-    onTools: (tools) => Effect.sync(() => listed.push(tools.map(({ name }) => name)))
+    listLimit: Duration.minutes(1),
+    onTools: ({ tools }) => Effect.sync(() => listed.push(tools.map(({ name }) => name)))
   })
   return { changes, listed, peer, server }
 })
@@ -68,7 +69,7 @@ describe("McpServer", () => {
       ]
       const { told, transport } = transportOf({ initialize: initialize("2024-11-05"), "tools/list": { tools } })
       const { server } = yield* connect(transport)
-      assert.deepStrictEqual(server.tools, [{ name: "a", annotations: {} }])
+      assert.deepStrictEqual(server.listed.tools, [{ name: "a", annotations: {} }])
       assert.deepStrictEqual(
         told.map(([method]) => method),
         ["initialize", "agree", "notifications/initialized", "tools/list"]
@@ -97,7 +98,7 @@ describe("McpServer", () => {
   it.effect("a server without tools is not asked for them", () =>
     Effect.gen(function* () {
       const { told, transport } = transportOf({ initialize: initialize("2025-06-18", { prompts: {} }) })
-      assert.deepStrictEqual((yield* connect(transport)).server.tools, [])
+      assert.deepStrictEqual((yield* connect(transport)).server.listed.tools, [])
       assert.isFalse(told.some(([method]) => method === "tools/list"))
     }).pipe(Effect.scoped)
   )
@@ -209,7 +210,7 @@ describe("the revision without a handshake", () => {
       })
       const { server } = yield* connect(transport)
       assert.deepInclude(server, { revision: "2026-07-28", software: "new 3" })
-      const [found] = server.tools
+      const [found] = server.listed.tools
       assert.isDefined(found)
       const input = { region: "eu west", deep: { ok: true }, bad: "x" }
       yield* server.call(found, input, callContext())
