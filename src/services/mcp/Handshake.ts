@@ -4,7 +4,7 @@ import * as Schema from "effect/Schema"
 import { version } from "../../domain/Version.ts"
 import { clip } from "../../domain/text/Clip.ts"
 import * as Lenient from "../../domain/wire/Lenient.ts"
-import { visible } from "../web/Visible.ts"
+import { visible } from "../../domain/text/Visible.ts"
 import { McpFailed, type McpTransport } from "./transport/McpTransport.ts"
 import { MODERN, SERVER_INFO } from "./Modern.ts"
 

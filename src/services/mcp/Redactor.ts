@@ -7,6 +7,7 @@ import type * as Schema from "effect/Schema"
 import type { McpSpec, Pair } from "../../domain/McpSpec.ts"
 import { clip } from "../../domain/text/Clip.ts"
 import { isOrdinary } from "../../domain/text/Ordinary.ts"
+import { visible } from "../../domain/text/Visible.ts"
 
 const MAX_PROBLEM = 2_000
 
@@ -60,6 +61,8 @@ const secrets = (pairs: ReadonlyArray<Pair>): ReadonlyArray<string> =>
     )
   )
 
+const oneLine = (text: string): string => text.replace(/[\r\n]+/g, " ")
+
 const isArray: (json: Schema.Json) => json is ReadonlyArray<Schema.Json> = Array.isArray
 
 /** Replaces in every text of the value, names of fields included. */
@@ -94,7 +97,8 @@ export const make = (pairs: ReadonlyArray<Pair>, read: ReadonlyArray<Pair> = [])
   const said = replacer(secrets([...pairs, ...read]))
   return {
     strict,
-    problem: ({ message }) => clip(strict(message), MAX_PROBLEM),
+    // What nobody sees may also stand inside of a value.
+    problem: ({ message }) => clip(oneLine(strict(visible(message))), MAX_PROBLEM),
     result: inside(said),
     fields: fieldsWith(said),
     said

@@ -11,7 +11,7 @@ import { decode, isHtml, isTextual, parseMediaType, sniff } from "./MediaType.ts
 import * as PageCache from "./PageCache.ts"
 import { type Resolver, system } from "./Resolver.ts"
 import { localRefusal, parseTarget, refusalOf, staysOn } from "./Target.ts"
-import { visible } from "./Visible.ts"
+import { visible } from "../../domain/text/Visible.ts"
 import { clip } from "../../domain/text/Clip.ts"
 
 /** What may differ from how the program does it. */

@@ -3,7 +3,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { clip } from "../../../domain/text/Clip.ts"
 import * as Lenient from "../../../domain/wire/Lenient.ts"
-import { visible } from "../../web/Visible.ts"
+import { visible } from "../../../domain/text/Visible.ts"
 
 const MAX_TOOLS = 1_000
 /** In characters; the protocol advises 128. */
