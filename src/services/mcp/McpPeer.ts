@@ -107,7 +107,7 @@ const answerOf = (answer: ElicitationAnswer): Schema.JsonObject => {
 /** `3 of 10: half way`. */
 export const progressText = (progress: number, total: number | undefined, message: string | undefined): string => {
   const count = total === undefined ? `${progress}` : `${progress} of ${total}`
-  return message === undefined || message === "" ? count : clip(`${count}: ${message}`, MAX_LOG)
+  return message === undefined || message === "" ? count : `${count}: ${message}`
 }
 
 const capabilitiesOf = ({ form, url }: ElicitationForms): Schema.JsonObject => ({
@@ -173,7 +173,7 @@ export const make = ({ context, garbage, name, redactor, toolsChanged }: PeerOpt
     const call = id === undefined ? undefined : calls.get(id)
     if (decoded === undefined || call === undefined) return
     yield* call.patience.progressed
-    yield* call.progress(redactor.said(progressText(decoded.progress, decoded.total, decoded.message)))
+    yield* call.progress(clip(redactor.said(progressText(decoded.progress, decoded.total, decoded.message)), MAX_LOG))
   })
 
   const logged = (params: unknown) =>

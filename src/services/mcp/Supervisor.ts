@@ -38,6 +38,9 @@ const STABLE = Duration.minutes(1)
 /** Long, because a person may have asked for something that takes long (F103). */
 const SILENCE: CallLimit = { of: "silence", limit: Duration.minutes(10) }
 
+/** Tools of one server in all of a session. */
+const MAX_NAMED = 10_000
+
 const ATTEMPTS = 5
 const backOff = Schedule.max([Schedule.exponential("1 second"), Schedule.recurs(ATTEMPTS)]).pipe(Schedule.jittered)
 
@@ -131,6 +134,8 @@ export const start = Effect.fnUntraced(function* (
   const present = yield* Latch.make(false)
   let state: McpStatus["state"] = "connecting"
   let server: McpServer.McpServer | undefined
+  /** Ends the connection of the present server. */
+  let broken: Deferred.Deferred<never, McpFailed> | undefined
   let problem: string | undefined
   let tools: ReadonlyArray<ToolDefinition> = []
   let wasReady = false
@@ -157,18 +162,28 @@ export const start = Effect.fnUntraced(function* (
       return Effect.andThen(present.close, Deferred.succeed(settled, undefined))
     })
 
-  /** Who learns of the loss first says so, and the next call waits for the server's return. */
-  const callOf = (called: McpServer.McpServer, ...args: Parameters<McpServer.McpServer["call"]>) =>
-    Effect.tapError(called.call(...args), (failure) =>
-      failure.reason === "lost" && server === called ? lose(failure) : Effect.void
+  /** Who learns of the loss first says so, also where the transport thinks otherwise; the next call waits for the return. */
+  const callOf = (called: McpServer.McpServer, ...args: Parameters<McpServer.McpServer["call"]>) => {
+    const present = broken
+    return Effect.tapError(called.call(...args), (failure) =>
+      failure.reason === "lost" && server === called && present !== undefined
+        ? Effect.andThen(lose(failure), Deferred.fail(present, failure))
+        : Effect.void
     )
+  }
 
   /** By title: each is told once. */
   const remark = (notice: Notice): void => {
     if (!remarks.has(notice.title)) remarks.set(notice.title, notice)
   }
 
+  /** By the server's own name: names that were given stay, so there must be an end to new ones. */
+  const named = new Set<string>()
+
   const useTools = (listed: Listed) => {
+    const names = new Set([...named, ...listed.tools.map(({ name }) => name)])
+    if (names.size > MAX_NAMED) return remark(McpNotices.restless(spec.name, MAX_NAMED))
+    for (const name of names) named.add(name)
     if (listed.leftOut !== undefined) remark(McpNotices.leftOut(spec.name, redactor.strict(listed.leftOut)))
     tools = listed.tools.map((tool) =>
       makeTool(tool, {
@@ -229,9 +244,11 @@ export const start = Effect.fnUntraced(function* (
     Scope.make(),
     Effect.fnUntraced(function* (scope) {
       const connected = yield* Scope.provide(opening, scope)
+      const noticed = yield* Deferred.make<never, McpFailed>()
+      broken = noticed
       yield* ready(connected)
       const since = yield* Clock.currentTimeMillis
-      const failure = yield* Effect.flip(connected.lost)
+      const failure = yield* Effect.flip(Effect.raceFirst(connected.lost, Deferred.await(noticed)))
       yield* lose(failure)
       const lasted = (yield* Clock.currentTimeMillis) - since
       if (lasted < Duration.toMillis(STABLE)) return yield* failure

@@ -2,17 +2,30 @@ import { assert, describe, it } from "@effect/vitest"
 import * as AiTool from "effect/ai/Tool"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import type { Socket } from "node:net"
 import { gzipSync } from "node:zlib"
 import {
   begin as beginBody,
   forever,
+  slowly,
   polite,
   reply,
   replyJson,
   serveRaw,
   type Answer
 } from "../../support/mcp/hostile.ts"
-import { begin, call, find, http, manager, secret, wanted, workspace } from "../../support/mcp/session.ts"
+import {
+  begin,
+  call,
+  connectWith,
+  find,
+  http,
+  manager,
+  secret,
+  sse,
+  wanted,
+  workspace
+} from "../../support/mcp/session.ts"
 
 const named = (name: string, url: string) => ({
   ...http(url, { Authorization: `Bearer ${secret}` }),
@@ -24,10 +37,7 @@ const meet = Effect.fnUntraced(function* (answer: Answer, seconds = 2) {
   const hostile = yield* serveRaw(answer)
   const good = yield* serveRaw(polite())
   const patience = { startupTimeout: Duration.seconds(seconds), toolTimeout: Duration.seconds(seconds) }
-  const connection = yield* begin([
-    wanted(named("hostile", hostile.url), patience),
-    wanted(named("good", good.url), patience)
-  ])
+  const connection = yield* begin([wanted(named("hostile", hostile.url), patience), wanted(named("good", good.url))])
   const tools = yield* connection.tools
   const [status] = yield* connection.status
   assert.strictEqual((yield* call({ tools }, "mcp__good__echo")).text, "echoed", "another server goes on")
@@ -58,7 +68,7 @@ const refusals: Readonly<Record<string, readonly [Answer, RegExp]>> = {
     /answers at http:\/\/127\.0\.0\.1:\d+ with more headers than are read/
   ],
   "announcements without an end": [
-    initializing((_, socket) => forever(socket, "HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n")),
+    initializing((_, socket) => slowly(socket, "HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n")),
     /did not get ready within 2s|cannot be reached/
   ],
   "no answer at all": [initializing(() => {}), /did not get ready within 2s/],
@@ -261,7 +271,88 @@ describe("an MCP server over HTTP that attacks", () => {
   )
 })
 
+describe("an MCP server over HTTP with events that attacks", () => {
+  const events = (onCall: Answer): Answer => {
+    let stream: Socket | undefined
+    return (asked, socket) => {
+      if (asked.method === "GET") {
+        stream = socket
+        beginBody(socket, "text/event-stream")
+        return void socket.write("event: endpoint\ndata: /messages\n\n")
+      }
+      if (asked.body.method === "tools/call") return onCall(asked, stream ?? socket)
+      reply(socket, "202 Accepted", [], "")
+      const { id, method } = asked.body
+      const result = method === "tools/list" ? { tools: [{ name: "echo" }] } : welcome
+      if (id !== undefined) stream?.write(`data: ${JSON.stringify({ jsonrpc: "2.0", id, result })}\n\n`)
+    }
+  }
+  const welcome = { protocolVersion: "2024-11-05", capabilities: { tools: {} }, serverInfo: { name: "s" } }
+
+  for (const [name, attack, expected] of [
+    ["an event that never ends", (_, stream) => forever(stream, "x".repeat(64 * 1024)), /event of more than 16777216/],
+    [
+      "what is too deep",
+      (_, stream) => stream.write(`data: {"jsonrpc":"2.0","id":3,"result":${nested(600)}}\n\n`),
+      /is not read: it is nested more than 500/
+    ],
+    ["the end of the stream", (_, stream) => stream.destroy(), /cannot be reached|ended its stream/]
+  ] satisfies ReadonlyArray<readonly [string, Answer, RegExp]>) {
+    it.live(`with ${name} fails that call, and is there again for the next`, () =>
+      Effect.gen(function* () {
+        let calls = 0
+        const { url } = yield* serveRaw(
+          events((asked, stream) => {
+            calls += 1
+            const result = { content: [{ type: "text", text: "echoed" }] }
+            if (calls === 1) attack(asked, stream)
+            else stream.write(`data: ${JSON.stringify({ jsonrpc: "2.0", id: asked.body.id, result })}\n\n`)
+          })
+        )
+        const connection = yield* connectWith([wanted({ ...sse(url), name: "old" })])
+        const failed = yield* call(connection, "mcp__old__echo")
+        assert.match(failed.text, expected)
+        assert.strictEqual((yield* call(connection, "mcp__old__echo")).text, "echoed")
+      }).pipe(Effect.scoped, Effect.provide(manager))
+    )
+  }
+
+  it.live("with a post that it cuts is connected anew, although its stream goes on", () =>
+    Effect.gen(function* () {
+      let cuts = 1
+      const { asked, url } = yield* serveRaw((asked, socket) => {
+        if (asked.body.method === "tools/call" && cuts-- > 0) return void socket.destroy()
+        return served(asked, socket)
+      })
+      const served = events((asked, stream) => {
+        const result = { content: [{ type: "text", text: "echoed" }] }
+        stream.write(`data: ${JSON.stringify({ jsonrpc: "2.0", id: asked.body.id, result })}\n\n`)
+      })
+      const connection = yield* connectWith([wanted({ ...sse(url), name: "old" })])
+      assert.match((yield* call(connection, "mcp__old__echo")).text, /cannot be reached/)
+      assert.strictEqual((yield* call(connection, "mcp__old__echo")).text, "echoed")
+      assert.lengthOf(
+        asked.filter(({ method }) => method === "GET"),
+        2
+      )
+    }).pipe(Effect.scoped, Effect.provide(manager))
+  )
+})
+
 describe("tools that are an attack", () => {
+  it.live("of one name are one tool", () =>
+    Effect.gen(function* () {
+      const { tools } = yield* meet(listing([{ name: "a", title: "first" }, { name: "a" }, { name: "a" }]))
+      assert.deepStrictEqual(
+        tools.map(({ tool }) => [tool.name, tool.description]),
+        [
+          ["mcp__hostile__a", "first"],
+          ["mcp__good__echo", "echo"]
+        ]
+      )
+    }).pipe(Effect.scoped, Effect.provide(manager))
+  )
+
   it.live("are the first thousand of a hundred thousand, which is told", () =>
     Effect.gen(function* () {
       const many = Array.from({ length: 100_000 }, (_, at) => ({ name: `t${at}`, inputSchema: { type: "object" } }))

@@ -89,7 +89,7 @@ describe("Projects", () => {
           "the MCP server remote: https://example.org/${HOME}, with the headers Authorization, X-Mode, which reads HOME, ANTHROPIC_API_KEY, MODE of your environment"
         )
         yield* decide(before, true)
-        const [trusted] = (yield* of(root)).mcpServers.filter(({ spec }) => spec.name === "remote")
+        const trusted = (yield* of(root)).mcpServers.find(({ spec }) => spec.name === "remote")
         assert.deepInclude(trusted?.spec, { url: "https://example.org/${HOME}" }, "the session puts them in")
         assert.strictEqual(trusted?.place, `${root}/.mcp.json: mcpServers.remote`)
         yield* say("example.com")

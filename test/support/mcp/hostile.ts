@@ -40,6 +40,12 @@ export const forever = (socket: Socket, piece: string): void => {
   more()
 }
 
+/** The same, with time for others in between. */
+export const slowly = (socket: Socket, piece: string): void => {
+  const timer = setInterval(() => void socket.write(piece), 5)
+  socket.on("close", () => clearInterval(timer))
+}
+
 /** Speaks the protocol, with one tool `echo`, but for the methods in `odd`; those of HTTP count where there is no other. */
 export const polite =
   (odd: Readonly<Record<string, Answer>> = {}): Answer =>

@@ -52,6 +52,7 @@ export const shownName = (name: string): string => clip(visible(name.replace(/[\
 
 export const make = (): ToolList => {
   const tools: Array<McpTool> = []
+  const names = new Set<string>()
   const unfit: Array<string> = []
   let size = 0
   let isFull = false
@@ -59,9 +60,13 @@ export const make = (): ToolList => {
   const take = (tool: McpTool): void => {
     const schema = tool.inputSchema === undefined ? 0 : JSON.stringify(tool.inputSchema).length
     if (tool.name.length > MAX_NAME || schema > MAX_SCHEMA) return void unfit.push(shownName(tool.name))
+    // The protocol wants them to differ, and so do models.
+    if (names.has(tool.name)) return undefined
+    names.add(tool.name)
     size += tool.name.length + Math.min(tool.description?.length ?? 0, MAX_DESCRIPTION) + schema
     isFull = tools.length >= MAX_TOOLS || size > MAX_ALL
     if (!isFull) tools.push(tool)
+    return undefined
   }
 
   return {

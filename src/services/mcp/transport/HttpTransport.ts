@@ -165,15 +165,10 @@ export const open = Effect.fnUntraced(function* (
 
   return {
     kind: "http",
-    request: Effect.fnUntraced(
-      function* ({ headers, id, method, params }) {
-        const response = yield* post(JsonRpc.encodeRequest(id, method, params), headers)
-        return yield* Effect.fromResult(yield* answerOf(response, id))
-      },
-      Effect.scoped,
-      // An answer that breaks off is the end of the connection as well.
-      Effect.tapError((failure) => (failure.reason === "lost" ? Deferred.fail(ended, failure) : Effect.void))
-    ),
+    request: Effect.fnUntraced(function* ({ headers, id, method, params }) {
+      const response = yield* post(JsonRpc.encodeRequest(id, method, params), headers)
+      return yield* Effect.fromResult(yield* answerOf(response, id))
+    }, Effect.scoped),
     notify: (method, params) => send(JsonRpc.encodeNotification(method, params)),
     agree: (agreed) => {
       revision = agreed
