@@ -359,7 +359,7 @@ describe("tools that are an attack", () => {
       const { connection, status, told } = yield* meet(listing(many))
       assert.lengthOf(status?.tools ?? [], 1_000)
       assert.deepStrictEqual(told, [
-        'Not all tools of the MCP server "hostile" are used: Of the MCP server "hostile", only its first 1000 tools are used, because it has too many. Have it offer fewer or smaller ones.'
+        'Not all tools of the MCP server "hostile" are used: Of the MCP server "hostile", only 1000 of its tools are used, because it has too many. Have it offer fewer or smaller ones.'
       ])
       yield* connection.tools
       assert.lengthOf(connection.notices, 1)
@@ -379,7 +379,7 @@ describe("tools that are an attack", () => {
         20
       )
       assert.lengthOf(status?.tools ?? [], 100)
-      assert.match(told[0] ?? "", /only its first 100 tools are used/)
+      assert.match(told[0] ?? "", /only 100 of its tools are used/)
     }).pipe(Effect.scoped, Effect.provide(manager))
   )
 
@@ -400,7 +400,7 @@ describe("tools that are an attack", () => {
       }))
       const other = yield* meet(listing(wide))
       assert.lengthOf(other.status?.tools ?? [], 39)
-      assert.match(other.told[0] ?? "", /only its first 39 tools are used/)
+      assert.match(other.told[0] ?? "", /only 39 of its tools are used/)
     }).pipe(Effect.scoped, Effect.provide(manager))
   )
 

@@ -80,7 +80,7 @@ export const make = (): ToolList => {
     isFull: () => isFull,
     listed: (hasMore) => {
       const reasons = [
-        ...(isFull || hasMore ? [`only its first ${tools.length} tools are used, because it has too many`] : []),
+        ...(isFull || hasMore ? [`only ${tools.length} of its tools are used, because it has too many`] : []),
         ...(unfit.length === 0
           ? []
           : [`${unfit.length} with too long a name or schema are not used, such as ${unfit[0]}`])
