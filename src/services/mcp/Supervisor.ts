@@ -19,7 +19,7 @@ import * as McpNotices from "./McpNotices.ts"
 import { outcomeOf } from "./tool/McpOutcome.ts"
 import * as McpPeer from "./McpPeer.ts"
 import * as McpServer from "./McpServer.ts"
-import { makeTool, type makeToolNames } from "./tool/McpToolDefinition.ts"
+import { makeNameLimit, makeTool, type makeToolNames } from "./tool/McpToolDefinition.ts"
 import { McpFailed, type McpTransport, type Peer } from "./transport/McpTransport.ts"
 import type { CallLimit } from "./Patience.ts"
 import * as Redactor from "./Redactor.ts"
@@ -40,6 +40,10 @@ const SILENCE: CallLimit = { of: "silence", limit: Duration.minutes(10) }
 
 /** Tools of one server in all of a session. */
 const MAX_NAMED = 10_000
+
+/** Of what is no message: looked at for secrets, and shown. */
+const MAX_GARBAGE = 10_000
+const MAX_SHOWN_GARBAGE = 200
 
 const ATTEMPTS = 5
 const backOff = Schedule.max([Schedule.exponential("1 second"), Schedule.recurs(ATTEMPTS)]).pipe(Schedule.jittered)
@@ -139,6 +143,7 @@ export const start = Effect.fnUntraced(function* (
   let problem: string | undefined
   let tools: ReadonlyArray<ToolDefinition> = []
   let wasReady = false
+  let hasGarbage = false
   const remarks = new Map<string, Notice>()
   const told: { remarks: number; change: McpNotices.Told } = { remarks: 0, change: undefined }
 
@@ -177,13 +182,11 @@ export const start = Effect.fnUntraced(function* (
     if (!remarks.has(notice.title)) remarks.set(notice.title, notice)
   }
 
-  /** By the server's own name: names that were given stay, so there must be an end to new ones. */
-  const named = new Set<string>()
+  const mayHave = makeNameLimit(MAX_NAMED)
 
   const useTools = (listed: Listed) => {
-    const names = new Set([...named, ...listed.tools.map(({ name }) => name)])
-    if (names.size > MAX_NAMED) return remark(McpNotices.restless(spec.name, MAX_NAMED))
-    for (const name of names) named.add(name)
+    const names = listed.tools.map(({ name }) => name)
+    if (!mayHave(names)) return remark(McpNotices.restless(spec.name, MAX_NAMED))
     if (listed.leftOut !== undefined) remark(McpNotices.leftOut(spec.name, redactor.strict(listed.leftOut)))
     tools = listed.tools.map((tool) =>
       makeTool(tool, {
@@ -206,7 +209,12 @@ export const start = Effect.fnUntraced(function* (
       redactor,
       toolsChanged: Effect.asVoid(Queue.offer(changes, undefined)),
       garbage: (line) =>
-        Effect.sync(() => remark(McpNotices.garbage(spec.name, clip(visible(redactor.strict(line)), 200))))
+        Effect.sync(() => {
+          if (hasGarbage) return
+          hasGarbage = true
+          const shown = redactor.strict(visible(clip(line, MAX_GARBAGE)))
+          remark(McpNotices.garbage(spec.name, clip(shown, MAX_SHOWN_GARBAGE)))
+        })
     })
     const transport = yield* open(peer)
     return yield* McpServer.connect({

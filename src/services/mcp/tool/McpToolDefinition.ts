@@ -53,6 +53,17 @@ export const makeToolNames = () => {
   }
 }
 
+/** Whether a server may have these tools as well: names that were given stay, so there is an end to new ones. */
+export const makeNameLimit = (most: number) => {
+  let given: ReadonlySet<string> = new Set()
+  return (names: ReadonlyArray<string>): boolean => {
+    const all = given.union(new Set(names))
+    if (all.size > most) return false
+    given = all
+    return true
+  }
+}
+
 const Input = Schema.Record(Schema.String, Schema.Json)
 const decodeInput = Schema.decodeUnknownEffect(Input)
 
