@@ -12,6 +12,7 @@ import * as Option from "effect/Option"
 import type * as Path from "effect/Path"
 import type { PlatformError } from "effect/PlatformError"
 import * as Random from "effect/Random"
+import { clip } from "../../domain/text/Clip.ts"
 import { FileFailed } from "../ClientFS.ts"
 import { failure } from "./DiskFile.ts"
 
