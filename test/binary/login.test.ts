@@ -48,7 +48,7 @@ describe("super-pi login", () => {
         yield* terminal.shows("Its address")
         yield* terminal.type(`nonsense${enter}`)
         yield* terminal.shows("must be http:// or https://")
-        yield* terminal.type("\u0015" + `${server.origin}/v1${enter}`)
+        yield* terminal.type(`\u0015${server.origin}/v1${enter}`)
         yield* terminal.shows("A short name")
         yield* terminal.type(`\u0015work${enter}`)
         yield* terminal.shows("Its API key")

@@ -30,7 +30,7 @@ export interface Place {
 /** A server on this machine answers at once or not at all. */
 const PATIENCE = Duration.seconds(1)
 
-const id = Schema.String.check(Schema.isPattern(/^\S{1,200}$/))
+const id = Schema.String.check(Schema.isPattern(/^[^\s\p{Cc}\p{Cf}]{1,200}$/u))
 
 const reading =
   <A>(schema: Schema.ConstraintDecoder<A>, ids: (answer: A) => ReadonlyArray<string>) =>
