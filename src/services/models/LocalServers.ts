@@ -71,8 +71,15 @@ const unlessEmpty =
     return ids === undefined || ids.length === 0 ? undefined : answering(answer)
   }
 
+const ollama = reading(OllamaTags, ({ models }) => models.map(({ name }) => name))
+
 const readers = {
-  ollama: reading(OllamaTags, ({ models }) => models.map(({ name }) => name).filter((name) => !isEmbedding(name))),
+  /** One that was just installed has no model yet, and says nothing else. */
+  ollama: (answer: unknown) => {
+    const names = ollama(answer)
+    if (names?.length === 0 && Object.keys(answer ?? {}).join() !== "models") return undefined
+    return names?.filter((name) => !isEmbedding(name))
+  },
   lmStudio: unlessEmpty(reading(LmStudioModels, ({ data }) => data.map((model) => model.id))),
   vllm: unlessEmpty(reading(ownedBy("vllm"), ({ data }) => data.map((model) => model.id))),
   llamaCpp: unlessEmpty(reading(ownedBy("llamacpp"), ({ data }) => data.map((model) => model.id)))
