@@ -92,7 +92,7 @@ describe("super-pi login", () => {
       yield* terminal.type(enter)
       yield* terminal.shows("The API key of Anthropic")
       yield* terminal.type(interrupt)
-      assert.notStrictEqual(yield* terminal.ended, 0)
+      assert.strictEqual(yield* terminal.ended, 130)
       assert.isFalse(existsSync(join(terminal.home, "credentials.json")))
       assert.isFalse(existsSync(join(terminal.home, "config.toml")))
     })
