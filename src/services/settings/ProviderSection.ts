@@ -72,13 +72,14 @@ const readModel = (item: ListItem, complain: Complain): ModelSettings | undefine
   const efforts = table.read("efforts", effortsKey)
   const name = table.read("name", nameKey)
   const outputLimit = table.read("output_limit", outputLimitKey)
+  const price = table.has("price") ? readPrice(table.section("price")) : undefined
   if (id === undefined) return undefined
   return {
     id,
     ...(name === undefined ? {} : { name }),
     ...(contextWindow === undefined ? {} : { contextWindow }),
     ...(outputLimit === undefined ? {} : { outputLimit }),
-    ...(table.has("price") ? { price: readPrice(table.section("price")) } : {}),
+    ...(price === undefined ? {} : { price }),
     ...(image === undefined ? {} : { image }),
     ...(efforts === undefined ? {} : { efforts })
   }
