@@ -68,10 +68,7 @@ alone(
       plain.map(({ id }) => id),
       ["model", "mode"]
     )
-    assert.deepStrictEqual(
-      (yield* session.told("config_option_update")).configOptions,
-      plain as Array<SessionConfigOption>
-    )
+    assert.deepStrictEqual((yield* session.told("config_option_update")).configOptions, plain)
 
     // The first answer asks for a command; while its question is open, another model of another provider is chosen.
     server.answer(
