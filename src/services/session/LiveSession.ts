@@ -25,6 +25,7 @@ import type { DiffResult, UndoResult } from "../Changes.ts"
 import type { CommandSession, CommandsShape } from "../Commands.ts"
 import type { Editor } from "../Editor.ts"
 import type { ProjectsShape } from "../Projects.ts"
+import { isOffered } from "../models/ModelList.ts"
 import type { LogWriter } from "../store/LogWriter.ts"
 import type { TurnSession, TurnShape } from "../Turn.ts"
 import type { Workspace } from "../Workspace.ts"
@@ -33,9 +34,10 @@ import * as PromptQueue from "./PromptQueue.ts"
 import * as Questions from "./Questions.ts"
 import type { Servers } from "./Servers.ts"
 import * as SlashCommands from "./SlashCommands.ts"
+import * as Telling from "./Telling.ts"
 import * as Trust from "./Trust.ts"
-import { compactionNotice } from "./Warnings.ts"
 import { choose, type Configured, effortFor, optionsOf } from "./SessionOptions.ts"
+import { modelGone } from "./Warnings.ts"
 
 type View = Journal.View
 
@@ -69,6 +71,8 @@ export interface LiveSession {
   readonly setOption: (view: View, option: string, value: string) => Effect.Effect<void, InvalidInput>
   /** Keeps choices that were checked, and tells them. */
   readonly configure: (choices: Configured) => Effect.Effect<void>
+  /** Replaces a model that is not offered any more; the next prompt tells it. */
+  readonly checkModel: Effect.Effect<void>
   /** Takes back what the last turn changed. Refused while a turn runs. */
   readonly undo: (view: View) => Effect.Effect<UndoResult, Busy | StoreFailed>
   readonly diff: (view: View) => Effect.Effect<DiffResult>
@@ -91,6 +95,8 @@ export interface LiveSessionInput {
   readonly models: Effect.Effect<ReadonlyArray<ModelInfo>>
   /** What the store has of the log. */
   readonly stored: Stream.Stream<NumberedEntry, StoreFailed>
+  /** Runs an effect, for as long as the scope, when that list has become another one by itself. */
+  readonly observeModels: (tell: Effect.Effect<void>) => Effect.Effect<void, never, Scope.Scope>
   /** How long a turn goes on while nobody watches; undefined: until it ends. */
   readonly grace: Effect.Effect<Duration.Duration | undefined>
   /** A new id for a message that no turn made. */
@@ -111,9 +117,18 @@ export const make = Effect.fnUntraced(function* (
   const questions = Questions.make()
   const unwatched = yield* FiberHandle.make<void>()
   const { emit, record, state } = journal
-  /** By title, so that a session that is opened many times before its next prompt has each of them once. */
-  const warnings = new Map<string, Notice>()
+  const { tell, tellWarnings, warn } = Telling.make({ emit, messageId })
   let directories: ReadonlyArray<string> = []
+
+  /** A model that nobody offers any more gives way to the default, which is told (F43). */
+  const replaceModel = Effect.gen(function* () {
+    const gone = state().settings.model
+    const known = yield* models
+    const [first] = known
+    if (gone === undefined || first === undefined || isOffered(gone, known)) return undefined
+    yield* configure({ _tag: "Configured", model: first.id })
+    return modelGone(gone, first.id, known)
+  })
 
   /** The one that is wanted, by its id or the last part of that, if there is such a model; else the chosen one. */
   const modelFor = (wanted?: string) =>
@@ -153,26 +168,18 @@ export const make = Effect.fnUntraced(function* (
     yield* configure(yield* Effect.fromResult(choose(options(view), option, value)))
   })
 
+  /** The endpoint of a provider said what it offers. */
+  const tellOptions = Effect.flatMap(optionsFor, (options) =>
+    journal.tellEach((view) => [{ _tag: "ConfigChanged", options: options(view) }])
+  )
+  yield* input.observeModels(tellOptions)
+
   const settle = (why: string) =>
     Effect.forEach(
       closing(state(), why),
       (entry) => (entry._tag === "ToolCallUpdated" || entry._tag === "CompactionUpdated" ? emit(entry) : record(entry)),
       { discard: true }
     )
-
-  /**
-   * What a client without notices would never see is told as a thought, so that neither a dead server nor a wait for the
-   * provider is a riddle (MCP-04). The model does not see thoughts that it did not have.
-   */
-  const tell = (view: View, event: Event): Effect.Effect<void> => {
-    if (event._tag === "CompactionUpdated") {
-      const notice = view.editor.capabilities.compaction ? undefined : compactionNotice(event)
-      return notice === undefined ? emit(event) : Effect.andThen(emit(event), tell(view, notice))
-    }
-    if (event._tag !== "Notice" || view.editor.capabilities.notices) return emit(event)
-    const text = [event.title, event.description].filter((part) => part !== undefined).join(". ")
-    return Effect.flatMap(messageId, (id) => emit({ _tag: "ThoughtDelta", messageId: id, text }))
-  }
 
   const trust = Trust.make({
     sessionId: id,
@@ -199,18 +206,8 @@ export const make = Effect.fnUntraced(function* (
         : questions.elicit(request)
   })
 
-  const warn = (notice: Notice): void => {
-    warnings.set(notice.title, notice)
-  }
-
   const place = { cwd, harness, prompts: servers.prompts }
   const slash = yield* SlashCommands.make({ commands, journal, place, warn })
-
-  const tellWarnings = Effect.fnUntraced(function* (view: View) {
-    const kept = [...warnings.values()]
-    warnings.clear()
-    for (const notice of kept) yield* tell(view, notice)
-  })
 
   /** What became of servers meanwhile is told with the tools that it brought or took. */
   const toolsOf = Effect.fnUntraced(function* (view: View) {
@@ -223,7 +220,11 @@ export const make = Effect.fnUntraced(function* (
   const turnSession = (view: View, model?: string): TurnSession => ({
     workspace: workspaceFor(view.editor),
     harness,
-    model: modelFor(model),
+    model: Effect.gen(function* () {
+      const notice = yield* replaceModel
+      if (notice !== undefined) yield* tell(view, notice)
+      return yield* modelFor(model)
+    }),
     mode: Effect.sync(() => modeFor(view)),
     rules: state().settings.rules,
     systemPrompt: state().settings.systemPrompt,
@@ -364,6 +365,9 @@ export const make = Effect.fnUntraced(function* (
     cancelOf: prompts.cancelOf,
     setOption,
     configure,
+    checkModel: Effect.map(replaceModel, (notice) => {
+      if (notice !== undefined) warn(notice)
+    }),
     undo: Effect.fnUntraced(function* (view) {
       if (prompts.isBusy()) {
         return yield* new Busy({

@@ -11,7 +11,9 @@ import { repairCalls } from "./ContextRepair.ts"
 
 export interface Transcript {
   /** What the model is asked with, behind the system prompt. */
-  readonly messages: () => ReadonlyArray<Prompt.Message>
+  readonly messages: (model: ModelInfo) => ReadonlyArray<Prompt.Message>
+  /** The same for a model that takes everything. */
+  readonly stored: () => ReadonlyArray<Prompt.Message>
   /** How many of them were there before this turn. */
   readonly known: number
   readonly append: (messages: ReadonlyArray<Prompt.Message>) => Effect.Effect<void>
@@ -57,15 +59,11 @@ const withoutImages = (message: Prompt.Message): Prompt.Message =>
 /** What the session's model has seen, and `asked` behind it, which is logged. */
 export const open = Effect.fnUntraced(function* (
   session: TurnSession,
-  { image }: ModelInfo,
   prompt?: ReadonlyArray<Content>
 ): Effect.fn.Return<Transcript> {
-  const visible = (message: Prompt.Message) => (image ? message : withoutImages(message))
-  const read = (messages: ReadonlyArray<Schema.Json>) =>
-    repairCalls(messages.flatMap((message) => Option.toArray(readMessage(message)))).map(visible)
   const before = yield* session.context
   const asked = prompt === undefined ? [] : [userMessage(prompt)]
-  let messages = read([...before, ...asked])
+  let messages = [...repairCalls([...before, ...asked].flatMap((message) => Option.toArray(readMessage(message))))]
   /** In the log. */
   let beginning = before.length
   if (asked.length > 0) yield* session.log({ _tag: "ContextAppended", messages: asked })
@@ -75,7 +73,8 @@ export const open = Effect.fnUntraced(function* (
   }, Effect.orDie)
 
   return {
-    messages: () => messages,
+    messages: ({ image }) => (image ? messages : messages.map(withoutImages)),
+    stored: () => messages,
     known: messages.length - asked.length,
     append: Effect.fnUntraced(function* (added) {
       if (added.length === 0) return

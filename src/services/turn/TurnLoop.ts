@@ -1,5 +1,4 @@
 /** The turn: ask the model, run the tools that it calls, and again, until it is done. */
-import type * as LanguageModel from "effect/ai/LanguageModel"
 import * as Prompt from "effect/ai/Prompt"
 import type * as Response from "effect/ai/Response"
 import * as Effect from "effect/Effect"
@@ -14,7 +13,7 @@ import { emptyUsage, type Outcome, type TurnError, type TurnUsage } from "../../
 import { Changes } from "../Changes.ts"
 import { Confinements } from "../Confinements.ts"
 import { Hooks } from "../Hooks.ts"
-import { Models } from "../Models.ts"
+import { Models, type ModelUnavailable } from "../Models.ts"
 import { PermissionBroker } from "../PermissionBroker.ts"
 import { Tools } from "../Tools.ts"
 import { type CallResult, type CompactionResult, Turn, type TurnSession } from "../Turn.ts"
@@ -81,11 +80,12 @@ export const layerWith = (options: { readonly maxRequests: number }) =>
       const systemPrompt = yield* SystemPrompt.make
       const random = yield* SecureRandom
 
-      const selectionOf = Effect.fnUntraced(function* (session: TurnSession) {
-        const selection = yield* session.model
-        const info = (yield* models.list).find(({ id }) => id === selection.id) ?? unknownModel(selection.id)
-        return { ...selection, info }
-      })
+      const chosenFor = (session: TurnSession): Effect.Effect<Compaction.ChosenModel, ModelUnavailable> =>
+        Effect.gen(function* () {
+          const { effort, id } = yield* session.model
+          const info = (yield* models.list).find((known) => known.id === id) ?? unknownModel(id)
+          return { info, model: yield* models.resolve(id, effort) }
+        })
 
       const toolsOf = (session: TurnSession) => {
         const builtIn = tools.get(session.harness.tools)
@@ -99,8 +99,7 @@ export const layerWith = (options: { readonly maxRequests: number }) =>
         const prompting = yield* Effect.forkChild(systemPrompt(session), { startImmediately: true })
         const ids = yield* TurnIds.make(random)
         const deltas = yield* Deltas.make(session.emit)
-        const { effort, id, info } = yield* selectionOf(session)
-        const transcript = yield* Transcript.open(session, info, prompt)
+        const transcript = yield* Transcript.open(session, prompt)
         const available = toolsOf(session)
         let objections = 0
         let usage = emptyUsage
@@ -111,12 +110,10 @@ export const layerWith = (options: { readonly maxRequests: number }) =>
         /** Not again in this turn once it failed. */
         let isCompacting = true
 
-        const add = (spent: TurnUsage) => {
-          usage = Usage.add(usage, spent)
-          if (info.price !== undefined) cost += Usage.costOf(spent, info.price)
-        }
+        /** Read before each request, so that a choice in mid-turn holds from the next one on (CFG-06). */
+        const chosen = chosenFor(session)
 
-        const tellUsage = (used: number) =>
+        const tellUsage = (used: number, info: ModelInfo) =>
           session.emit({
             _tag: "UsageUpdated",
             used,
@@ -124,12 +121,28 @@ export const layerWith = (options: { readonly maxRequests: number }) =>
             ...(info.price === undefined ? {} : { cost })
           })
 
-        const account = Effect.fnUntraced(function* (finish: Response.FinishPart) {
+        const add = (spent: TurnUsage, info: ModelInfo) => {
+          usage = Usage.add(usage, spent)
+          if (info.price !== undefined) cost += Usage.costOf(spent, info.price)
+        }
+
+        const compaction = Compaction.make({
+          ids,
+          emit: session.emit,
+          transcript,
+          used: yield* session.used,
+          spent: (spent, used, info) => {
+            add(spent, info)
+            return tellUsage(used, info)
+          }
+        })
+
+        const account = Effect.fnUntraced(function* (finish: Response.FinishPart, info: ModelInfo) {
           if (!Usage.isReported(finish.usage)) return undefined
           const spent = Usage.fromResponse(finish.usage)
-          add(spent)
+          add(spent, info)
           const used = spent.inputTokens + spent.outputTokens
-          yield* tellUsage(used)
+          yield* tellUsage(used, info)
           return used
         })
 
@@ -145,31 +158,31 @@ export const layerWith = (options: { readonly maxRequests: number }) =>
         }, Effect.uninterruptible)
 
         /** One request and its tools. `undefined`: the model wants to go on. */
-        const advance = Effect.fnUntraced(function* (
-          model: LanguageModel.LanguageModel,
-          system: Prompt.Message,
-          compaction: Compaction.Compaction
-        ) {
-          if (isCompacting && compaction.isDue()) isCompacting = (yield* compaction.run())._tag === "Compacted"
+        const advance = Effect.fnUntraced(function* (system: Prompt.Message) {
+          const asked = yield* chosen
+          const { info, model } = asked
+          if (isCompacting && compaction.isDue(info)) {
+            isCompacting = (yield* compaction.run(asked))._tag === "Compacted"
+          }
           requests += 1
           const present = yield* available
           const toolkit = describeAll(present)
           const step = Step.make({ ids, deltas, tools: present, emit: session.emit })
-          const messages = [system, ...transcript.messages()]
+          const messages = [system, ...transcript.messages(info)]
           const failure = yield* Effect.match(ModelRequest.send({ model, messages, toolkit }, step, session), {
             onFailure: toTurnError,
             onSuccess: () => undefined
           })
           const isTooLong = failure?.kind === "context_overflow" && !step.begun()
-          if (isTooLong && overflows < MAX_OVERFLOWS && compaction.isPossible()) {
+          if (isTooLong && overflows < MAX_OVERFLOWS && compaction.isPossible(info)) {
             overflows += 1
-            if ((yield* compaction.run())._tag === "Compacted") return undefined
+            if ((yield* compaction.run(asked))._tag === "Compacted") return undefined
           }
           if (failure !== undefined) return yield* refuse(failure)
           yield* deltas.flush
           const finish = step.finish()
           if (finish === undefined) return yield* refuse(endedEarly)
-          const used = yield* account(finish)
+          const used = yield* account(finish, info)
           if (finish.reason === "content-filter") return yield* refuse(filtered)
           if (finish.reason === "error") return yield* refuse(answerFailed)
           yield* transcript.append(step.messages())
@@ -206,21 +219,8 @@ export const layerWith = (options: { readonly maxRequests: number }) =>
 
         const system = Prompt.systemMessage({ content: yield* Fiber.join(prompting) })
         return yield* Effect.gen(function* () {
-          const model = yield* models.resolve(id, effort)
-          const compaction = Compaction.make({
-            ids,
-            emit: session.emit,
-            info,
-            model,
-            transcript,
-            used: yield* session.used,
-            spent: (spent, used) => {
-              add(spent)
-              return tellUsage(used)
-            }
-          })
           while (requests < options.maxRequests) {
-            const outcome: Outcome | undefined = yield* advance(model, system, compaction)
+            const outcome: Outcome | undefined = yield* advance(system)
             if (outcome !== undefined) return outcome
           }
           return { stopReason: "max_turn_requests", usage } satisfies Outcome
@@ -229,18 +229,15 @@ export const layerWith = (options: { readonly maxRequests: number }) =>
 
       const compact = Effect.fn("Turn.compact")(
         function* (session: TurnSession, focus: string | undefined) {
-          const { effort, id, info } = yield* selectionOf(session)
-          const transcript = yield* Transcript.open(session, info)
-          const model = yield* models.resolve(id, effort)
+          const chosen = yield* chosenFor(session)
+          const transcript = yield* Transcript.open(session)
           const earlier = yield* session.cost
           const compaction = Compaction.make({
             ids: yield* TurnIds.make(random),
             emit: session.emit,
-            info,
-            model,
             transcript,
             used: yield* session.used,
-            spent: (spent, used) =>
+            spent: (spent, used, info) =>
               session.emit({
                 _tag: "UsageUpdated",
                 used,
@@ -248,7 +245,7 @@ export const layerWith = (options: { readonly maxRequests: number }) =>
                 ...(info.price === undefined ? {} : { cost: earlier + Usage.costOf(spent, info.price) })
               })
           })
-          return yield* compaction.run(focus)
+          return yield* compaction.run(chosen, focus)
         },
         Effect.catchTag("ModelUnavailable", ({ message }) =>
           Effect.succeed<CompactionResult>({ _tag: "Failed", message })
