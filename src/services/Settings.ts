@@ -11,6 +11,7 @@ import type * as Path from "effect/Path"
 import type * as Redacted from "effect/Redacted"
 import type { HookSettings } from "../domain/Hook.ts"
 import type { McpSpec } from "../domain/McpSpec.ts"
+import type { ModelPrice } from "../domain/Model.ts"
 import type { ExecutionMode } from "../domain/permission/ExecutionMode.ts"
 import type { SandboxProfile } from "../domain/sandbox/Profile.ts"
 import { defaultSettings } from "./settings/Merge.ts"
@@ -34,14 +35,17 @@ export interface ProviderSettings {
 }
 
 /**
- * A model that the configuration names; `contextWindow` is in tokens. What is absent is taken from what is known of the
- * model, else it is 128000 tokens, no images and no efforts.
+ * A model that the configuration names; `contextWindow` and `outputLimit` are in tokens. What is absent is taken from what
+ * is known of the model, else it is 128000 tokens, no images, no efforts and no price.
  */
 export interface ModelSettings {
   readonly id: string
+  readonly name?: string
   readonly contextWindow?: number
+  readonly outputLimit?: number
   readonly image?: boolean
   readonly efforts?: ReadonlyArray<string>
+  readonly price?: ModelPrice
 }
 
 /** Permission rules by what they do. Deny wins over ask, and ask over allow. */

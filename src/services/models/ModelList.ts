@@ -10,6 +10,10 @@ type Catalogue = typeof catalogue
 
 export const SCRIPTED = "scripted/"
 
+/** Whether a session can go on with this model. A script needs no list. */
+export const isOffered = (id: string, listed: ReadonlyArray<ModelInfo>): boolean =>
+  id.startsWith(SCRIPTED) || listed.some((info) => info.id === id)
+
 /** The two halves of `provider/model`; the model may hold slashes. */
 export const splitId = (id: string): { readonly provider: string; readonly model: string } | undefined => {
   const slash = id.indexOf("/")
@@ -18,30 +22,43 @@ export const splitId = (id: string): { readonly provider: string; readonly model
     : { provider: id.slice(0, slash), model: id.slice(slash + 1) }
 }
 
-/** What the file says of a model wins over what is known of it. */
+/** What the file says of a model wins over what its endpoint says, and that over what is known of it. */
 const describe = (
   provider: string,
   id: string,
   known: KnownModel | undefined,
+  offered: ModelSettings | undefined,
   said: ModelSettings | undefined
-): ModelInfo => ({
-  id: `${provider}/${id}`,
-  name: known?.name ?? id,
-  contextWindow: said?.contextWindow ?? known?.contextWindow ?? UNKNOWN_CONTEXT_WINDOW,
-  image: said?.image ?? known !== undefined,
-  efforts: said?.efforts ?? known?.efforts ?? [],
-  ...(known === undefined ? {} : { price: known.price })
-})
+): ModelInfo => {
+  const facts = { ...known, ...offered, ...said }
+  return {
+    id: `${provider}/${id}`,
+    name: facts.name ?? id,
+    contextWindow: facts.contextWindow ?? UNKNOWN_CONTEXT_WINDOW,
+    ...(facts.outputLimit === undefined ? {} : { outputLimit: facts.outputLimit }),
+    image: facts.image ?? false,
+    efforts: facts.efforts ?? [],
+    ...(facts.price === undefined ? {} : { price: facts.price })
+  }
+}
 
-const modelsOf = (provider: ProviderSettings, catalogue: Catalogue): ReadonlyArray<ModelInfo> => {
-  const known = catalogue[provider.kind]
-  const ids = new Set([...provider.models.map(({ id }) => id), ...known.map(({ id }) => id)])
+/** What endpoints say that they offer, by provider. */
+export type Offered = (provider: ProviderSettings) => ReadonlyArray<ModelSettings>
+
+const nothingOffered: Offered = () => []
+
+const modelsOf = (provider: ProviderSettings, catalogue: Catalogue, offered: Offered): ReadonlyArray<ModelInfo> => {
+  const sources = [provider.models, catalogue[provider.kind], offered(provider)] as const
+  const [said, known, listed] = sources
+  const ids = new Set(sources.flatMap((models) => models.map(({ id }) => id)))
+  const named = (models: ReadonlyArray<ModelSettings>, id: string) => models.find((model) => model.id === id)
   return Array.from(ids, (id) =>
     describe(
       provider.name,
       id,
       known.find((model) => model.id === id),
-      provider.models.find((model) => model.id === id)
+      named(listed, id),
+      named(said, id)
     )
   )
 }
@@ -64,7 +81,7 @@ const defaultModel = (settings: SettingsValue, listed: ReadonlyArray<ModelInfo>)
   const parts = splitId(id)
   return parts !== undefined &&
     settings.providers.some((provider) => provider.name === parts.provider && isUsable(provider))
-    ? [describe(parts.provider, parts.model, undefined, undefined)]
+    ? [describe(parts.provider, parts.model, undefined, undefined, undefined)]
     : []
 }
 
@@ -73,8 +90,12 @@ const isUsable = ({ apiKey, baseUrl, kind }: ProviderSettings): boolean =>
   baseUrl !== undefined || (kind !== "openai-compatible" && apiKey !== undefined)
 
 /** The default first; without one, the first of the first provider. */
-export const listModels = (settings: SettingsValue, catalogue: Catalogue): ReadonlyArray<ModelInfo> => {
-  const listed = settings.providers.filter(isUsable).flatMap((provider) => modelsOf(provider, catalogue))
+export const listModels = (
+  settings: SettingsValue,
+  catalogue: Catalogue,
+  offered: Offered = nothingOffered
+): ReadonlyArray<ModelInfo> => {
+  const listed = settings.providers.filter(isUsable).flatMap((provider) => modelsOf(provider, catalogue, offered))
   const first = defaultModel(settings, listed)
   return [...first, ...listed.filter(({ id }) => id !== first[0]?.id)]
 }
