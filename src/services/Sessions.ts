@@ -130,7 +130,7 @@ export const layer = Layer.effect(
           commands,
           projects,
           models: models.list,
-          modelChanges: models.changes ?? Stream.empty,
+          observeModels: models.observe ?? (() => Effect.void),
           grace: Effect.map(settings.current, ({ remoteGrace }) => remoteGrace),
           messageId: Effect.map(random.uuidV7(), (uuid) => MessageId.make(`msg_${uuid}`))
         })

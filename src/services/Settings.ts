@@ -28,8 +28,8 @@ export interface ProviderSettings {
   readonly baseUrl?: string
   /** Absent for a local endpoint that wants none. */
   readonly apiKey?: Redacted.Redacted<string>
-  /** Where the key was found: the name of the environment variable, or its place in the file. */
-  readonly keySource?: { readonly kind: "variable" | "file"; readonly name: string }
+  /** Where the key was found: the name of the environment variable, its place in the file, or what it was stored under. */
+  readonly keySource?: { readonly kind: "variable" | "file" | "login"; readonly name: string }
   /** Models that the file names; merged with the built-in catalogue of known models of that kind. */
   readonly models: ReadonlyArray<ModelSettings>
 }
@@ -160,7 +160,7 @@ export interface SettingsShape {
 
 /** The configuration. Nothing else reads the configuration file or the environment for it. */
 export class Settings extends Context.Service<Settings, SettingsShape>()("super-pi/Settings") {
-  /** Reads `config.toml` of the home folder and the environment. Building it touches no file. */
+  /** Reads `config.toml` and `credentials.json` of the home folder, and the environment. Building it touches no file. */
   static layer(flags: Flags): Layer.Layer<Settings, never, FileSystem.FileSystem | Path.Path> {
     return Layer.effect(Settings, makeSettings(flags))
   }

@@ -2,11 +2,11 @@
 import * as Result from "effect/Result"
 import { type ModelInfo, UNKNOWN_CONTEXT_WINDOW } from "../../domain/Model.ts"
 import { closest } from "../../domain/text/Similar.ts"
-import type { ModelSettings, ProviderSettings, SettingsValue } from "../Settings.ts"
+import type { ModelSettings, ProviderKind, ProviderSettings, SettingsValue } from "../Settings.ts"
 import { providerVariables } from "../settings/Environment.ts"
-import type { catalogue, KnownModel } from "./Catalogue.ts"
+import type { KnownModel } from "./Catalogue.ts"
 
-type Catalogue = typeof catalogue
+type Catalogue = { readonly [K in ProviderKind]?: ReadonlyArray<KnownModel> }
 
 export const SCRIPTED = "scripted/"
 
@@ -45,10 +45,10 @@ const describe = (
 /** What endpoints say that they offer, by provider. */
 export type Offered = (provider: ProviderSettings) => ReadonlyArray<ModelSettings>
 
-const nothingOffered: Offered = () => []
+export const nothingOffered: Offered = () => []
 
 const modelsOf = (provider: ProviderSettings, catalogue: Catalogue, offered: Offered): ReadonlyArray<ModelInfo> => {
-  const sources = [provider.models, catalogue[provider.kind], offered(provider)] as const
+  const sources = [provider.models, catalogue[provider.kind] ?? [], offered(provider)] as const
   const [said, known, listed] = sources
   const ids = new Set(sources.flatMap((models) => models.map(({ id }) => id)))
   const named = (models: ReadonlyArray<ModelSettings>, id: string) => models.find((model) => model.id === id)
@@ -89,10 +89,20 @@ const defaultModel = (settings: SettingsValue, listed: ReadonlyArray<ModelInfo>)
 const isUsable = ({ apiKey, baseUrl, kind }: ProviderSettings): boolean =>
   baseUrl !== undefined || (kind !== "openai-compatible" && apiKey !== undefined)
 
+/** Whether a provider is a server on this machine. */
+export const isLoopback = ({ baseUrl = "" }: ProviderSettings): boolean =>
+  /^https?:\/\/(localhost|127(\.\d+){3}|\[::1\])(:\d+)?(\/|$)/.test(baseUrl)
+
+/** Whether the endpoint is asked what it offers: where nobody named its models, and on this machine, where they come and go. */
+export const hasOwnList = (provider: ProviderSettings): boolean =>
+  provider.kind === "openai-compatible" &&
+  provider.baseUrl !== undefined &&
+  (provider.models.length === 0 || isLoopback(provider))
+
 /** The default first; without one, the first of the first provider. */
 export const listModels = (
   settings: SettingsValue,
-  catalogue: Catalogue,
+  catalogue: Catalogue = {},
   offered: Offered = nothingOffered
 ): ReadonlyArray<ModelInfo> => {
   const listed = settings.providers.filter(isUsable).flatMap((provider) => modelsOf(provider, catalogue, offered))
@@ -116,7 +126,7 @@ export const suggestions = (id: string, listed: ReadonlyArray<ModelInfo>): strin
 const notConfigured = (name: string, settings: SettingsValue, file: string): string => {
   const section = `add [providers.${name}] to ${file}`
   const usual = providerVariables.find((variables) => variables.name === name)
-  const remedy = usual === undefined ? section : `set ${usual.apiKey}, or ${section}`
+  const remedy = usual === undefined ? section : `run super-pi login, set ${usual.apiKey}, or ${section}`
   const configured = settings.providers.map((provider) => provider.name)
   const others = configured.length === 0 ? "" : `, or choose a model of ${configured.join(", ")}`
   return `The provider "${name}" is not configured: ${remedy}${others}.`
@@ -126,13 +136,13 @@ const notUsable = ({ kind, name }: ProviderSettings, file: string): string => {
   const usual = providerVariables.find((variables) => variables.kind === kind)
   return usual === undefined
     ? `The provider "${name}" has no address: set base_url under [providers.${name}] in ${file}, such as http://127.0.0.1:8080/v1.`
-    : `The provider "${name}" has no API key: set ${usual.apiKey}, or api_key under [providers.${name}] in ${file}.`
+    : `The provider "${name}" has no API key: run super-pi login --provider ${name}, set ${usual.apiKey}, or api_key under [providers.${name}] in ${file}.`
 }
 
 /** What to do when the provider does not accept the key: says where it came from, never what it is. */
 export const keyAdvice = ({ apiKey, keySource, name }: ProviderSettings, file: string): string => {
   if (apiKey === undefined) {
-    return `The provider ${name} wants an API key and none is set. Set api_key_env or api_key under [providers.${name}] in ${file}, then send the prompt again.`
+    return `The provider ${name} wants an API key and none is set. Run super-pi login --provider ${name}, or set api_key_env or api_key under [providers.${name}] in ${file}, then send the prompt again.`
   }
   const refused = `The provider ${name} did not accept the API key`
   switch (keySource?.kind) {
@@ -140,6 +150,8 @@ export const keyAdvice = ({ apiKey, keySource, name }: ProviderSettings, file: s
       return `${refused} from the environment variable ${keySource.name}. Correct it and start the agent again.`
     case "file":
       return `${refused} from ${keySource.name} in ${file}. Correct it, then send the prompt again.`
+    case "login":
+      return `${refused} that was stored. Run super-pi login --provider ${name}, then send the prompt again.`
     case undefined:
       return `${refused}. Check it, then send the prompt again.`
   }

@@ -6,7 +6,6 @@ import type * as Duration from "effect/Duration"
 import type * as Exit from "effect/Exit"
 import * as FiberHandle from "effect/FiberHandle"
 import type * as Scope from "effect/Scope"
-import * as Stream from "effect/Stream"
 import { type CommandName, commandIn } from "../../domain/Command.ts"
 import type { ConfigOption } from "../../domain/session/Config.ts"
 import type { Content } from "../../domain/Content.ts"
@@ -89,8 +88,8 @@ export interface LiveSessionInput {
   readonly commands: CommandsShape
   readonly projects: ProjectsShape
   readonly models: Effect.Effect<ReadonlyArray<ModelInfo>>
-  /** Emits when that list has become another one by itself. */
-  readonly modelChanges: Stream.Stream<void>
+  /** Runs an effect, for as long as the scope, when that list has become another one by itself. */
+  readonly observeModels: (tell: Effect.Effect<void>) => Effect.Effect<void, never, Scope.Scope>
   /** How long a turn goes on while nobody watches; undefined: until it ends. */
   readonly grace: Effect.Effect<Duration.Duration | undefined>
   /** A new id for a message that no turn made. */
@@ -159,7 +158,7 @@ export const make = Effect.fnUntraced(function* (
   const tellOptions = Effect.flatMap(optionsFor, (options) =>
     journal.tellEach((view) => [{ _tag: "ConfigChanged", options: options(view) }])
   )
-  yield* Effect.forkScoped(Stream.runForEach(input.modelChanges, () => tellOptions))
+  yield* input.observeModels(tellOptions)
 
   const settle = (why: string) =>
     Effect.forEach(closing(state(), why), (entry) => (entry._tag === "ToolCallUpdated" ? emit(entry) : record(entry)), {

@@ -59,13 +59,6 @@ const valueAt = (document: unknown, path: Path): unknown =>
     document
   )
 
-const without = (document: Document, path: Path): Document => {
-  const [name, ...rest] = path
-  if (name === undefined || !Object.hasOwn(document, name)) return document
-  const { [name]: inner, ...others } = document
-  return rest.length > 0 && isTable(inner) ? { ...document, [name]: without(inner, rest) } : others
-}
-
 /** A pair that is, or leads to, what `path` names, and what of the path is left below it. */
 interface Found {
   readonly pair: Pair
@@ -149,12 +142,12 @@ const parse = (text: string): Result.Result<Document, string> =>
 
 const newlineOf = (text: string): string => (/\r\n/.test(text) ? "\r\n" : "\n")
 
+const byHand = (path: Path): string => `has ${keyText(path)} written in a way that can only be changed by hand`
+
 /** The change, unless what it makes is anything but what it was to be. */
 const checked = (text: string, expected: Document, path: Path): Result.Result<string, string> => {
   const made = Result.getOrUndefined(Toml.parse(text))
-  return made !== undefined && Equal.equals(made, expected)
-    ? Result.succeed(text)
-    : Result.fail(`has ${keyText(path)} written in a way that can only be changed by hand`)
+  return made !== undefined && Equal.equals(made, expected) ? Result.succeed(text) : Result.fail(byHand(path))
 }
 
 /**
@@ -199,15 +192,14 @@ export const removeKey = (text: string, path: Path): Result.Result<string, strin
     if (valueAt(document, path) === undefined) return Result.succeed(text)
     const found = find(tablesOf(text), path)
     if (found === undefined || found.rest.length > 0) {
-      return Result.fail(`has ${keyText(path)} written in a way that can only be changed by hand`)
+      return Result.fail(byHand(path))
     }
     const made = removed(text, found)
-    const expected = without(document, path)
-    // The last dotted key of a table takes the table along.
-    const isGone = Result.getOrUndefined(Toml.parse(made))
-    return isGone !== undefined &&
-      valueAt(isGone, path) === undefined &&
-      Equal.equals(without(isGone, path.slice(0, 1)), without(expected, path.slice(0, 1)))
+    const left = Result.getOrUndefined(Toml.parse(made))
+    // Nothing else may differ; only a table that was made by this key alone goes with it.
+    return left !== undefined &&
+      valueAt(left, path) === undefined &&
+      Equal.equals(withValue(left, path, true), withValue(document, path, true))
       ? Result.succeed(made)
-      : Result.fail(`has ${keyText(path)} written in a way that can only be changed by hand`)
+      : Result.fail(byHand(path))
   })
