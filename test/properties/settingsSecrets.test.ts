@@ -7,6 +7,7 @@ import * as Logger from "effect/Logger"
 import * as Schema from "effect/Schema"
 import { inspect } from "node:util"
 import { Auth } from "../../src/services/Auth.ts"
+import * as ModelsLive from "../../src/services/models/ModelsLive.ts"
 import { TokenStore } from "../../src/services/auth/TokenStore.ts"
 import { Settings } from "../../src/services/Settings.ts"
 import { type Home, settingsHome } from "../support/SettingsHome.ts"
@@ -96,7 +97,11 @@ const everythingShown = (home: Home) =>
       ].join("\n")
     }).pipe(
       Effect.provide(
-        Auth.layer.pipe(Layer.provide(TokenStore.layer), Layer.provideMerge(settingsHome(home)), Layer.merge(capture))
+        Auth.layer.pipe(
+          Layer.provide([TokenStore.layer, ModelsLive.layer]),
+          Layer.provideMerge(settingsHome(home)),
+          Layer.merge(capture)
+        )
       )
     )
   })

@@ -81,8 +81,8 @@ const table: ReadonlyArray<Precedence> = [
     config: '[providers.openai]\n[providers.claude]\nkind = "anthropic"',
     expected: { providers: [] },
     warnings: [
-      /providers\.openai is left out: it needs a key: set api_key_env or api_key, or export OPENAI_API_KEY/,
-      /providers\.claude is left out: it needs a key: set api_key_env or api_key$/
+      /providers\.openai is left out: it needs a key: run super-pi login --provider openai, set api_key_env or api_key, or export OPENAI_API_KEY/,
+      /providers\.claude is left out: it needs a key: run super-pi login --provider claude, set api_key_env or api_key$/
     ]
   },
   {
