@@ -108,10 +108,11 @@ export const layer = Layer.effect(
         const chosen = yield* wish.choices(wishes, highest)
         const known = yield* models.list
         const [first] = known
-        const { alwaysApprove, defaultModel, mode: usualMode = "ask" } = yield* settings.current
+        const { alwaysApprove, defaultEffort, defaultModel, mode: usualMode = "ask" } = yield* settings.current
         const choices = {
           mode: lower(alwaysApprove ? "always-approve" : usualMode, highest),
           ...(first === undefined ? {} : { model: first.id }),
+          ...(defaultEffort === undefined ? {} : { effort: defaultEffort }),
           ...chosen
         }
         return yield* enter(

@@ -86,8 +86,10 @@ export interface WebFetchSettings {
 
 /** The configuration at one moment. */
 export interface SettingsValue {
-  /** `provider/model`, from `--model` or `[models] default`. */
+  /** `provider/model`, from `--model`, `SUPERCHARGE_MODEL` or `[models] default`. */
   readonly defaultModel?: string
+  /** The effort of new sessions, where their model has it. */
+  readonly defaultEffort?: string
   readonly providers: ReadonlyArray<ProviderSettings>
   readonly fsDelegation: FsDelegation
   readonly permission: PermissionSettings
@@ -138,6 +140,7 @@ export interface SettingsValue {
 /** What the command line said. */
 export interface Flags {
   readonly model?: string
+  readonly effort?: string
   readonly alwaysApprove: boolean
   readonly mode?: ExecutionMode
   readonly sandbox?: SandboxProfile

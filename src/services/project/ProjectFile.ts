@@ -6,6 +6,8 @@ import type { SandboxProfile } from "../../domain/sandbox/Profile.ts"
 import type { McpServerSettings, PermissionSettings } from "../Settings.ts"
 import { readProfile } from "../settings/AgentSections.ts"
 import { type Complain, rootSection, tellUnknown } from "../settings/ConfigKey.ts"
+import * as keys from "../settings/ConfigKeys.ts"
+import { placeIn } from "../settings/ConfigLines.ts"
 import { parseHookFile, readHooks } from "../settings/HookSection.ts"
 import { parseServerFile, readServers } from "../settings/McpSection.ts"
 import { readPermission } from "../settings/PermissionSection.ts"
@@ -39,13 +41,14 @@ const parseConfig = (text: string, file: string): Result.Result<FileContent, str
     Result.mapError(({ message }) => `${file} ${describeTomlProblem(message, text)}`),
     Result.map((document) => {
       const warnings: Array<string> = []
-      const complain: Complain = (at, problem) => void warnings.push(`${file}: ${at} ${problem}`)
+      const place = placeIn(file, text)
+      const complain: Complain = (at, problem) => void warnings.push(`${place(at)}: ${at} ${problem}`)
       const root = rootSection(document, complain)
       for (const { meant, path } of root.unknown(sections)) {
         const remedy = meant === undefined ? `it may have ${sections.join(", ")}` : `did you mean [${meant}]?`
         complain(path, `is not read in a project; ${remedy}`)
       }
-      tellUnknown(root.section("sandbox"), ["profile"], complain)
+      tellUnknown(root.section("sandbox"), Object.keys(keys.sandbox), complain)
       return {
         permission: readPermission(root.section("permission"), complain, complain),
         hooks: readHooks(root.section("hooks"), file, complain, complain),

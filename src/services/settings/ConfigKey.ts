@@ -7,21 +7,38 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { closest } from "../../domain/text/Similar.ts"
 
-/** How a value is read. Complaints say: "<key> must be <expected>; <otherwise>". */
+/** How a value is read, and what people are told of it. Complaints say: "<key> must be <expected>; <otherwise>". */
 export interface ConfigKey<A> {
+  readonly schema: Schema.Top
   readonly decode: (value: unknown) => Option.Option<A>
+  /** A sentence. */
+  readonly about: string
   readonly expected: string
+  /** What holds while the value does not fit. */
   readonly otherwise: string
+  /** What holds where the key is absent, if that is a value. */
+  readonly without?: string | number | boolean
+  /** Whether no value of it may be shown. */
+  readonly isSecret: boolean
 }
 
-export const configKey = <S extends Schema.ConstraintDecoder<unknown>>(
+/** The usual ones are given by default. */
+export type ConfigKeyText = Pick<ConfigKey<unknown>, "about" | "expected"> &
+  Partial<Pick<ConfigKey<unknown>, "otherwise" | "without" | "isSecret">>
+
+export const configKey = <S extends Schema.ConstraintDecoder<unknown> & Schema.Top>(
   schema: S,
-  expected: string,
-  otherwise = "the value is ignored"
+  key: ConfigKeyText
 ): ConfigKey<S["Type"]> => {
   const decode = Schema.decodeUnknownOption(schema)
-  // A date is an object without entries, which would pass for an empty table.
-  return { decode: (value) => (Predicate.isDate(value) ? Option.none() : decode(value)), expected, otherwise }
+  return {
+    otherwise: "the value is ignored",
+    isSecret: false,
+    ...key,
+    schema,
+    // A date is an object without entries, which would pass for an empty table.
+    decode: (value) => (Predicate.isDate(value) ? Option.none() : decode(value))
+  }
 }
 
 /** Takes the path of a key, such as `models.default`, and what is wrong with it. */
@@ -62,6 +79,12 @@ const speakable = /^[A-Za-z0-9_.-]{1,64}$/
 /** Where any name at all may stand, so may a key: it is told from a word by its digits, its dashes or its length. */
 const plainWord = /^[A-Za-z_]{1,24}$/
 
+/** A name as complaints speak it. */
+export const spoken = (name: string): string => (speakable.test(name) ? name : "…")
+
+/** The same for one that nobody reads. */
+export const spokenUnknown = (name: string): string => (plainWord.test(name) ? name : "…")
+
 const isTable = (value: unknown): value is Table => Predicate.isObject(value) && !Predicate.isDate(value)
 
 /** The value of an item that is no key of its own. */
@@ -73,7 +96,7 @@ export const readItem = <A>(item: ListItem, key: ConfigKey<A>, complain: Complai
 }
 
 const makeSection = (table: Table, path: string, complain: Complain): Section => {
-  const pathOf = (name: string) => [path, speakable.test(name) ? name : "…"].filter((part) => part !== "").join(".")
+  const pathOf = (name: string) => [path, spoken(name)].filter((part) => part !== "").join(".")
   const sectionOf = (name: string, value: unknown): Section => {
     if (isTable(value)) return makeSection(value, pathOf(name), complain)
     complain(pathOf(name), `must be a table; write [${pathOf(name)}] and its keys below; the value is ignored`)
@@ -96,7 +119,7 @@ const makeSection = (table: Table, path: string, complain: Complain): Section =>
     unknown: (known) =>
       Object.keys(table)
         .filter((name) => !known.includes(name))
-        .map((name) => ({ name, path: pathOf(plainWord.test(name) ? name : ""), meant: closest(name, known)[0] })),
+        .map((name) => ({ name, path: pathOf(spokenUnknown(name)), meant: closest(name, known)[0] })),
     items: (name) => {
       const value = table[name]
       if (value === undefined) return []

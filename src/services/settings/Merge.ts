@@ -107,15 +107,17 @@ export const mergeSettings = (sources: Sources): SettingsValue => {
     const keySource: KeySource = exported === undefined ? storedAs(name) : { kind: "variable", name: variable }
     providers.push({ name, kind, apiKey, keySource, ...(baseUrl === undefined ? {} : { baseUrl }), models: [] })
   }
-  const defaultModel = flags.model ?? file.defaultModel
+  const defaultModel = flags.model ?? environment.model ?? file.defaultModel
+  const defaultEffort = flags.effort ?? file.defaultEffort
   const { gatewayToken } = environment
   const { agent, disabledServers, hooks, mcpServers, permission } = file
-  const sandboxProfile = flags.sandbox ?? agent.sandboxProfile
+  const sandboxProfile = flags.sandbox ?? environment.sandbox ?? agent.sandboxProfile
   const harness = flags.harness ?? agent.harness
   const mode = flags.mode ?? agent.mode
   const allowedDomains = agent.allowedDomains
   return {
     ...(defaultModel === undefined ? {} : { defaultModel }),
+    ...(defaultEffort === undefined ? {} : { defaultEffort }),
     providers,
     fsDelegation: file.fsDelegation ?? defaultSettings.fsDelegation,
     permission: {
