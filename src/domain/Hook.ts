@@ -1,6 +1,7 @@
 /** Programs of the user that hear of what happens in a session, and may forbid some of it. */
 import type * as Duration from "effect/Duration"
 import type * as Redacted from "effect/Redacted"
+import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 
@@ -102,6 +103,16 @@ const LIMIT = 64 * 1024
 
 const snake = (event: HookEvent): string => event.replace(/(?!^)[A-Z]/g, (letter) => `_${letter}`).toLowerCase()
 
+/** Under the names that hooks written for other agents look for, which would find nothing and let all go on. */
+const foreignFields = (tool: string, callId: string, input: unknown) => {
+  const file = Predicate.hasProperty(input, "path") ? { file_path: input.path } : {}
+  return {
+    tool_name: aliases[tool] ?? tool,
+    tool_use_id: callId,
+    tool_input: Predicate.isObject(input) ? { ...file, ...input } : input
+  }
+}
+
 const toolFields = ({
   callId,
   input,
@@ -113,11 +124,13 @@ const toolFields = ({
 }) => {
   const text = JSON.stringify(input) ?? "null"
   const isLong = text.length > LIMIT
+  const told = isLong ? text.slice(0, LIMIT).toWellFormed() : input
   return {
     toolName: tool,
     toolUseId: callId,
-    toolInput: isLong ? text.slice(0, LIMIT).toWellFormed() : input,
-    ...(isLong ? { toolInputTruncated: true } : {})
+    toolInput: told,
+    ...(isLong ? { toolInputTruncated: true } : {}),
+    ...foreignFields(tool, callId, told)
   }
 }
 
@@ -132,7 +145,8 @@ const fieldsOf = (occasion: HookOccasion): object => {
       return toolFields(occasion)
     case "PostToolUse": {
       const { failed, output } = occasion
-      return { ...toolFields(occasion), toolOutput: output.slice(0, LIMIT).toWellFormed(), toolFailed: failed }
+      const told = output.slice(0, LIMIT).toWellFormed()
+      return { ...toolFields(occasion), toolOutput: told, tool_response: told, toolFailed: failed }
     }
     case "PermissionDenied":
       return { ...toolFields(occasion), reason: occasion.reason }
@@ -143,47 +157,10 @@ const fieldsOf = (occasion: HookOccasion): object => {
 
 /** What a hook reads: one JSON object. */
 export const hookInput = (occasion: HookOccasion, place: HookPlace): string =>
-  JSON.stringify({ hookEventName: snake(occasion.event), ...place, ...fieldsOf(occasion) })
-
-/** What a hook said. Only `Passed` lets go on what it was asked about. */
-export type HookAnswer =
-  | { readonly _tag: "Passed" }
-  | { readonly _tag: "Denied"; readonly reason: string }
-  | { readonly _tag: "Failed"; readonly problem: string }
-
-const Said = Schema.fromJsonString(
-  Schema.Struct({ decision: Schema.optionalKey(Schema.String), reason: Schema.optionalKey(Schema.String) })
-)
-const decodeSaid = Schema.decodeUnknownResult(Said)
-
-const NO_REASON = "It gave no reason"
-
-/** Text that is no object is for people; an object that cannot be read, or decides what we do not know, is a failure. */
-export const readAnswer = (output: string): HookAnswer => {
-  if (!output.trim().startsWith("{")) return { _tag: "Passed" }
-  const said = decodeSaid(output)
-  if (Result.isFailure(said)) return { _tag: "Failed", problem: "its output is not the JSON of a decision" }
-  const { decision, reason = NO_REASON } = said.success
-  switch (decision) {
-    case undefined:
-    case "allow":
-    case "approve":
-      return { _tag: "Passed" }
-    case "deny":
-    case "block":
-      return { _tag: "Denied", reason }
-    default:
-      return { _tag: "Failed", problem: `it decided "${decision}"; a decision is "allow" or "deny"` }
-  }
-}
-
-/** Exit code 2 denies, with what was written to stderr as the reason; any other but 0 is a failure. */
-export const readExit = (code: number, stdout: string, stderr: string): HookAnswer => {
-  if (code === 0) return readAnswer(stdout)
-  const words = stderr.trim()
-  if (code === 2) {
-    const said = readAnswer(stdout)
-    return said._tag === "Denied" ? said : { _tag: "Denied", reason: words === "" ? NO_REASON : words }
-  }
-  return { _tag: "Failed", problem: `it ended with exit code ${code}${words === "" ? "" : `: ${words}`}` }
-}
+  JSON.stringify({
+    hookEventName: snake(occasion.event),
+    ...place,
+    hook_event_name: occasion.event,
+    session_id: place.sessionId,
+    ...fieldsOf(occasion)
+  })

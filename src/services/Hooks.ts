@@ -3,11 +3,13 @@ import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import type * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import type { ChildProcessSpawner } from "effect/process/ChildProcessSpawner"
 import type { Environment } from "../domain/ChildEnvironment.ts"
 import type { ExecutionMode } from "../domain/permission/ExecutionMode.ts"
-import { type HookAnswer, hookInput, type HookOccasion, type HookSettings, hooksFor } from "../domain/Hook.ts"
+import { hookInput, type HookOccasion, type HookSettings, hooksFor } from "../domain/Hook.ts"
+import { failed } from "../domain/HookAnswer.ts"
 import type { SessionId } from "../domain/Ids.ts"
 import { makeHookRunner } from "./hooks/HookRunner.ts"
 import { Projects } from "./Projects.ts"
@@ -53,13 +55,20 @@ export class Hooks extends Context.Service<Hooks, HooksShape>()("super-pi/Hooks"
   /** `environment` is what hooks inherit, without the secrets of the settings. */
   static readonly layer = (
     environment: Environment
-  ): Layer.Layer<Hooks, never, ChildProcessSpawner | Projects | Settings> =>
+  ): Layer.Layer<Hooks, never, ChildProcessSpawner | FileSystem.FileSystem | Projects | Settings> =>
     Layer.effect(
       Hooks,
       Effect.gen(function* () {
         const projects = yield* Projects
         const settings = yield* Settings
         const runner = yield* makeHookRunner(environment)
+        const warned = new Set<string>()
+
+        const tellUnchanged = Effect.fnUntraced(function* ({ event, source }: HookSettings) {
+          const text = `A ${event} hook of ${source} wants to change the input of a call, which no hook can: the call is judged and runs as it is. A hook that does not want it has to deny it`
+          if (!warned.has(text)) yield* Effect.logWarning(text)
+          warned.add(text)
+        })
 
         const run = Effect.fn("Hooks.run")(function* (session: HookSession, occasion: HookOccasion) {
           const project = yield* projects.of(session.cwd)
@@ -78,10 +87,7 @@ export class Hooks extends Context.Service<Hooks, HooksShape>()("super-pi/Hooks"
               Effect.timeoutOrElse({
                 duration: time,
                 orElse: () =>
-                  Effect.succeed<HookAnswer>({
-                    _tag: "Failed",
-                    problem: `it did not end within ${Duration.format(time)}; a longer timeout can be set`
-                  })
+                  Effect.succeed(failed(`it did not end within ${Duration.format(time)}; a longer timeout can be set`))
               }),
               Effect.map((answer) => [hook, answer] as const)
             )
@@ -90,6 +96,7 @@ export class Hooks extends Context.Service<Hooks, HooksShape>()("super-pi/Hooks"
           const denials: Array<string> = []
           const problems: Array<string> = []
           for (const [hook, answer] of answers) {
+            if (answer._tag === "Passed" && answer.changesInput === true) yield* tellUnchanged(hook)
             if (answer._tag === "Denied")
               denials.push(`Denied by a ${hook.event} hook of ${hook.source}: ${answer.reason}`)
             if (answer._tag !== "Failed") continue

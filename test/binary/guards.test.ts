@@ -5,7 +5,7 @@ import type * as Schema from "effect/Schema"
 import { execFileSync } from "node:child_process"
 import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { isAlive, until } from "../support/Processes.ts"
+import { gone, isAlive, until } from "../support/Processes.ts"
 import { bin, folder, node } from "../support/Program.ts"
 import * as RawAgent from "../support/RawAgent.ts"
 
@@ -133,6 +133,50 @@ describe("hooks", () => {
       const { said, stopReason } = yield* play(work, [], { config })
       assert.strictEqual(stopReason, "refusal")
       assert.include(said, "no secrets")
+    })
+  )
+})
+
+/** A session whose first call waits for a hook of this command, which has written down the numbers of `names`. */
+const hooked = Effect.fnUntraced(function* (command: string, names: ReadonlyArray<string>) {
+  const { work } = yield* repository
+  script(join(work, "hook"), command)
+  const agent = yield* RawAgent.start({
+    cwd: work,
+    steps: [bash("true"), done],
+    config: `[[hooks.PreToolUse]]\ncommand = "./hook"\ntimeout = 60\n`,
+    args: ["--always-approve"]
+  })
+  yield* agent.ok("initialize", { protocolVersion: 1, clientCapabilities: {} })
+  const { sessionId = null } = yield* agent.ok("session/new", { cwd: work, mcpServers: [] })
+  yield* agent.ask("session/prompt", { sessionId, prompt: [{ type: "text", text: "Go" }] })
+  const read = (name: string) => (existsSync(join(work, name)) ? Number(readFileSync(join(work, name), "utf8")) : 0)
+  yield* Effect.timeout(
+    until(() => names.every((name) => read(name) > 0)),
+    "10 seconds"
+  )
+  return { agent, pids: names.map(read) }
+})
+
+describe("a hook that runs", () => {
+  it.live("ends with the agent when that is killed, with all that it started", () =>
+    Effect.gen(function* () {
+      const { agent, pids } = yield* hooked("echo $$ > plain; setsid sleep 1000 & echo $! > apart; sleep 1000", [
+        "plain",
+        "apart"
+      ])
+      yield* agent.kill("SIGKILL")
+      yield* gone(...pids)
+    })
+  )
+
+  it.live("does not hold up the end of the agent, however deaf it is", () =>
+    Effect.gen(function* () {
+      const { agent, pids } = yield* hooked('trap "" TERM; echo $$ > deaf; while :; do sleep 1; done', ["deaf"])
+      yield* agent.closeInput
+      assert.strictEqual(yield* agent.ended, 0)
+      assert.deepStrictEqual(pids.filter(isAlive), [])
+      assert.notInclude(agent.stderr(), "did not end")
     })
   )
 })
@@ -269,37 +313,45 @@ describe.runIf(hasBubblewrap)("the sandbox", () => {
     })
   )
 
-  it.live("a command ends with the agent, also when that is killed", () =>
-    Effect.gen(function* () {
-      const { base, work } = yield* repository
-      const agent = yield* RawAgent.start({
-        cwd: work,
-        steps: [bash("sleep 300.75 & wait"), done],
-        args: ["--always-approve"],
-        env: { TMPDIR: base }
-      })
-      yield* agent.ok("initialize", { protocolVersion: 1, clientCapabilities: {} })
-      const { sessionId = null } = yield* agent.ok("session/new", { cwd: work, mcpServers: [] })
-      yield* agent.ask("session/prompt", { sessionId, prompt: [{ type: "text", text: "Go" }] })
-      const sleeping = () => {
-        try {
-          return execFileSync("pgrep", ["-f", "^sleep 300.75"], { encoding: "utf8" }).trim().split("\n").map(Number)
-        } catch {
-          return []
+  for (const [how, more, seconds] of [
+    ["a command", {}, "300.75"],
+    ["a command outside of it", { unsandboxed: true, reason: "has to" }, "300.25"]
+  ] as const) {
+    it.live(`${how} ends with the agent, also when that is killed`, () =>
+      Effect.gen(function* () {
+        const { base, work } = yield* repository
+        const agent = yield* RawAgent.start({
+          cwd: work,
+          steps: [bash(`sleep ${seconds} & wait`, more), done],
+          args: ["--always-approve"],
+          env: { TMPDIR: base }
+        })
+        yield* agent.ok("initialize", { protocolVersion: 1, clientCapabilities: {} })
+        const { sessionId = null } = yield* agent.ok("session/new", { cwd: work, mcpServers: [] })
+        yield* agent.ask("session/prompt", { sessionId, prompt: [{ type: "text", text: "Go" }] })
+        const sleeping = () => {
+          try {
+            return execFileSync("pgrep", ["-f", `^sleep ${seconds}`], { encoding: "utf8" })
+              .trim()
+              .split("\n")
+              .map(Number)
+          } catch {
+            return []
+          }
         }
-      }
-      yield* Effect.timeout(
-        until(() => sleeping().length > 0),
-        "10 seconds"
-      )
-      const pids = sleeping()
-      yield* agent.kill("SIGKILL")
-      yield* Effect.timeout(
-        until(() => !pids.some(isAlive)),
-        "5 seconds"
-      )
-    })
-  )
+        yield* Effect.timeout(
+          until(() => sleeping().length > 0),
+          "10 seconds"
+        )
+        const pids = sleeping()
+        yield* agent.kill("SIGKILL")
+        yield* Effect.timeout(
+          until(() => !pids.some(isAlive)),
+          "5 seconds"
+        )
+      })
+    )
+  }
 
   it.live("--sandbox is refused with the list when it is none", () =>
     Effect.sync(() => {

@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import { callIn, callsIn, outputOf, whereIn } from "../support/Calls.ts"
 import { calls, says, suite, type Version, yolo } from "../support/Harness.ts"
 import { httpServer, oddServer, secret, sseServer } from "../support/McpServers.ts"
-import { gone, isAlive } from "../support/Processes.ts"
+import { endLast, gone, isAlive } from "../support/Processes.ts"
 import { at } from "../support/Schema.ts"
 import type { Transport } from "../support/Transports.ts"
 
@@ -113,6 +113,7 @@ export const usingServers = (version: Version, transport: Transport): void => {
         for (const session of sessions) {
           const { child, pid } = whereIn((yield* session.run()).updates())
           pids.push([pid, child ?? 0])
+          yield* endLast(pid, child ?? 0)
         }
         const [closed, deleted, kept] = sessions
         yield* test.client.request("session/close", { sessionId: closed?.id ?? "" })

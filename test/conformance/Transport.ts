@@ -2,7 +2,7 @@
 import { assert } from "@effect/vitest"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import { isAlive, gone } from "../support/Processes.ts"
+import { endLast, gone, isAlive } from "../support/Processes.ts"
 import { calls, hangs, says, suite, type Version, yolo } from "../support/Harness.ts"
 import { oddServer } from "../support/McpServers.ts"
 import { at } from "../support/Schema.ts"
@@ -188,6 +188,7 @@ export const framing = (version: Version, transport: Transport): void => {
         child ?? 0,
         ...Array.from(outputOf(shown).matchAll(/pid (\d+)/g), ([, digits]) => Number(digits))
       ]
+      yield* endLast(...pids)
       assert.deepStrictEqual(pids.map(isAlive), [true, true, true, true])
       const [time, code] = yield* Effect.timed(test.client.end)
       assert.strictEqual(code, 0)

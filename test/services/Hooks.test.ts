@@ -1,21 +1,27 @@
 import * as NodeChildProcessSpawner from "@effect/platform-node/NodeChildProcessSpawner"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { assert, describe, it } from "@effect/vitest"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as FileSystem from "effect/FileSystem"
 import * as HttpServer from "effect/http/HttpServer"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import { ChildProcessSpawner, make as makeSpawner } from "effect/process/ChildProcessSpawner"
 import * as Redacted from "effect/Redacted"
+import * as Schedule from "effect/Schedule"
+import * as TestClock from "effect/testing/TestClock"
 import { createServer } from "node:http"
 import type { HookOccasion, HookSettings } from "../../src/domain/Hook.ts"
 import { SessionId } from "../../src/domain/Ids.ts"
 import { Hooks, type HookSession } from "../../src/services/Hooks.ts"
 import { Projects } from "../../src/services/Projects.ts"
 import { Settings, type SettingsValue } from "../../src/services/Settings.ts"
-import { gone } from "../support/Processes.ts"
+import { gone, isAlive } from "../support/Processes.ts"
 import { platform } from "../support/toolbox.ts"
 
 const hook = (command: string, fields: Partial<HookSettings> = {}): HookSettings => ({
@@ -61,15 +67,18 @@ describe("Hooks", () => {
       assert.deepStrictEqual(told.toolInput, { command: "ls" })
       assert.strictEqual(
         yield* fs.readFileString(`${session.cwd}/environment`),
-        `${session.cwd} set ${session.cwd} unset\n`
+        `${session.cwd} set ${session.cwd} ${session.cwd} unset\n`
       )
     }).pipe(
       Effect.provide(
         hooks({
           hooks: [
-            hook('cat > told; echo "$PWD $EXTRA $SUPERCHARGE_PROJECT_DIR ${MY_KEY-unset}" > environment', {
-              environment: { EXTRA: Redacted.make("set") }
-            })
+            hook(
+              'cat > told; echo "$PWD $EXTRA $SUPERCHARGE_PROJECT_DIR $CLAUDE_PROJECT_DIR ${MY_KEY-unset}" > environment',
+              {
+                environment: { EXTRA: Redacted.make("set") }
+              }
+            )
           ],
           gatewayToken: Redacted.make("a-very-secret-key")
         })
@@ -122,12 +131,141 @@ describe("Hooks", () => {
     )
   )
 
+  describe("the end of one", { concurrent: true }, () => {
+    /** A number that the hook wrote down, once it is there. */
+    const numberIn = Effect.fnUntraced(function* (path: string) {
+      const fs = yield* FileSystem.FileSystem
+      return yield* Effect.map(fs.readFileString(path), Number).pipe(
+        Effect.filterOrFail((pid) => pid > 0),
+        Effect.retry({ schedule: Schedule.spaced("10 millis"), times: 500 }),
+        Effect.orDie
+      )
+    })
+
+    for (const [what, command] of [
+      ["in the background", "sleep 1000 & echo $! > pid"],
+      ["in a session of its own", "setsid sleep 1000 > /dev/null 2>&1 & echo $! > pid"],
+      [
+        "as a daemon",
+        "setsid -f sh -c 'echo $$ > pid.tmp; mv pid.tmp pid; exec sleep 1000'; until test -e pid; do :; done"
+      ],
+      [
+        "deaf to TERM",
+        `setsid sh -c 'trap "" TERM; echo $$ > pid; while :; do sleep 1; done' & until test -s pid; do :; done`
+      ]
+    ] as const) {
+      it.live(`leaves nothing ${what}`, () =>
+        Effect.gen(function* () {
+          const session = yield* makeSession
+          const { denied } = yield* Effect.flatMap(Hooks, (service) => service.run(session, occasion))
+          assert.isUndefined(denied)
+          yield* gone(yield* numberIn(`${session.cwd}/pid`))
+        }).pipe(Effect.provide(hooks({ hooks: [hook(command)] })))
+      )
+    }
+
+    it.live("is not waited for when the turn is cut off, however deaf it is, and comes all the same", () =>
+      Effect.gen(function* () {
+        const session = yield* makeSession
+        const service = yield* Hooks
+        const fiber = yield* Effect.forkChild(service.run(session, occasion))
+        const pid = yield* numberIn(`${session.cwd}/pid`)
+        const [time] = yield* Effect.timed(Fiber.interrupt(fiber))
+        assert.isBelow(Duration.toMillis(time), 200)
+        yield* gone(pid)
+      }).pipe(Effect.provide(hooks({ hooks: [hook(`trap "" TERM; echo $$ > pid; while :; do sleep 1; done`)] })))
+    )
+
+    it.live("is waited for by the layer, so that nothing outlives the process", () =>
+      Effect.gen(function* () {
+        const session = yield* makeSession
+        const layer = hooks({ hooks: [hook(`trap "" TERM; echo $$ > pid; setsid sleep 1000 & wait; sleep 1000`)] })
+        const pid = yield* Effect.gen(function* () {
+          const fiber = yield* Effect.flatMap(Hooks, (service) => Effect.forkChild(service.run(session, occasion)))
+          const pid = yield* numberIn(`${session.cwd}/pid`)
+          yield* Fiber.interrupt(fiber)
+          return pid
+        }).pipe(Effect.provide(layer))
+        assert.isFalse(isAlive(pid))
+      }).pipe(Effect.provide(platform))
+    )
+
+    it.live("does not wait for whoever still holds the output", () =>
+      Effect.gen(function* () {
+        const [time, { denied }] = yield* Effect.timed(verdict(hook('sleep 1000 & echo \'{"decision":"deny"}\'')))
+        assert.include(denied ?? "", "It gave no reason")
+        assert.isBelow(Duration.toMillis(time), 3_000)
+      })
+    )
+  })
+
+  it.live("the wish to change an input is refused once in the log, and the call goes on as it is", () => {
+    const logged: Array<string> = []
+    const logger = Logger.layer([Logger.make(({ message }) => void logged.push(String(message)))])
+    const output = '{"hookSpecificOutput":{"permissionDecision":"allow","updatedInput":{"command":"rm"}}}'
+    return Effect.gen(function* () {
+      const session = yield* makeSession
+      const service = yield* Hooks
+      for (let time = 0; time < 2; time++) {
+        assert.deepStrictEqual(yield* service.run(session, occasion), { denied: undefined, problems: [] })
+      }
+      assert.strictEqual(logged.filter((line) => line.includes("wants to change the input")).length, 1)
+    }).pipe(Effect.provide(Layer.merge(hooks({ hooks: [hook(`echo '${output}'`)] }), logger)))
+  })
+
   it.live("one that reads nothing and writes much is no trouble", () =>
     Effect.gen(function* () {
-      const { denied } = yield* verdict(hook("head -c 3000000 /dev/zero | tr '\\0' x"), hook("exec <&-; exit 0"))
+      const much = "head -c 3000000 /dev/zero | tr '\\0' x"
+      const { denied } = yield* verdict(hook(much), hook("exec <&-; exit 0"))
       assert.isUndefined(denied)
+      const no = `echo '{"decision":"deny","reason":"r"}'`
+      assert.match((yield* verdict(hook(`${much}; ${no}`))).denied ?? "", /: r$/)
+      assert.match((yield* verdict(hook(`${no}; ${much}`))).denied ?? "", /: r$/)
     })
   )
+
+  for (const [event, own, limit] of [
+    ["PreToolUse", undefined, Duration.seconds(5)],
+    ["Stop", undefined, Duration.minutes(10)],
+    ["Stop", Duration.seconds(3), Duration.seconds(3)]
+  ] as const) {
+    it.effect(
+      `a ${event} hook has ${Duration.format(limit)}${own === undefined ? " where nothing else is said" : ""}`,
+      () =>
+        Effect.gen(function* () {
+          const fs = yield* FileSystem.FileSystem
+          const cwd = yield* fs.makeTempDirectoryScoped()
+          const session: HookSession = { sessionId: SessionId.make("s-1"), cwd, mode: "ask" }
+          const service = yield* Hooks
+          const fiber = yield* Effect.forkChild(
+            service.run(session, event === "Stop" ? { event, text: "" } : occasion),
+            {
+              startImmediately: true
+            }
+          )
+          yield* TestClock.adjust(Duration.subtract(limit, Duration.millis(1)))
+          assert.isUndefined(fiber.pollUnsafe())
+          yield* TestClock.adjust(Duration.millis(1))
+          assert.include((yield* Fiber.join(fiber)).denied ?? "", `did not end within ${Duration.format(limit)}`)
+        }).pipe(
+          Effect.provide(
+            Hooks.layer({}).pipe(
+              Layer.provide([
+                Settings.layerValues({
+                  hooks: [hook("true", { event, ...(own === undefined ? {} : { timeout: own }) })]
+                }),
+                Projects.layerNone,
+                Layer.succeed(
+                  ChildProcessSpawner,
+                  makeSpawner(() => Effect.never)
+                )
+              ]),
+              Layer.provideMerge(NodeFileSystem.layer)
+            )
+          )
+        )
+    )
+  }
 
   it.live("what is over cannot be denied: a failure is only told", () =>
     Effect.gen(function* () {

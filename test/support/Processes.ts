@@ -1,5 +1,6 @@
 /** Other processes, as the system tells of them. */
 import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
 import { readFileSync } from "node:fs"
 
 /** Whether it still runs; one that only waits for its parent to notice its end does not. */
@@ -22,6 +23,14 @@ const children = (pid: number): ReadonlyArray<number> => {
 /** All that a process started and that still runs, and what that started. */
 export const descendants = (pid: number): ReadonlyArray<number> =>
   children(pid).flatMap((child) => [...(isAlive(child) ? [child] : []), ...descendants(child)])
+
+/** Ends with the scope what a test keeps alive, and what the agent does not end when it is killed. */
+export const endLast = (...pids: ReadonlyArray<number>): Effect.Effect<void, never, Scope.Scope> =>
+  Effect.addFinalizer(() =>
+    Effect.sync(() => {
+      for (const pid of pids) if (pid > 0 && isAlive(pid)) process.kill(pid, "SIGKILL")
+    })
+  )
 
 /** Waits for something that nothing tells of. */
 export const until = (holds: () => boolean): Effect.Effect<void> =>

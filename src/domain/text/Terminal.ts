@@ -77,3 +77,9 @@ export const settle = (open: string, piece: string): readonly [settled: string, 
   const [settled, rest] = overwrite(last)
   return [ended + settled, last.endsWith("\r") ? `${rest}\r` : rest]
 }
+
+/** The whole of a text as a terminal would show it. */
+export const plain = (text: string): string => {
+  const [settled, open] = settle("", strip("", text)[0])
+  return settled + shown(open)
+}

@@ -3,16 +3,14 @@ import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
-import * as ChildProcess from "effect/process/ChildProcess"
-import { ChildProcessSpawner } from "effect/process/ChildProcessSpawner"
 import * as Redacted from "effect/Redacted"
-import * as Stream from "effect/Stream"
 import { childEnvironment, type Environment } from "../../domain/ChildEnvironment.ts"
-import { type HookAnswer, type HookSettings, readAnswer, readExit } from "../../domain/Hook.ts"
+import type { HookSettings } from "../../domain/Hook.ts"
+import { failed, type HookAnswer, readAnswer, readExit } from "../../domain/HookAnswer.ts"
 import { systemText } from "../files/SystemText.ts"
-import { spawn } from "../sandbox/Spawn.ts"
 import { secretsOf } from "../settings/Secrets.ts"
 import { Settings } from "../Settings.ts"
+import { keep, makeHookProcesses } from "./HookProcess.ts"
 
 /** What a hook gets. `root` is the project's, absolute. */
 export interface HookTask {
@@ -26,23 +24,8 @@ export interface HookRunner {
   readonly run: (hook: HookSettings, task: HookTask) => Effect.Effect<HookAnswer>
 }
 
-/** Characters that are kept of what a hook writes. */
-const LIMIT = 64 * 1024
-
-const failed = (problem: string): HookAnswer => ({ _tag: "Failed", problem })
-
-/** Reads all of it, so that the hook is not held up, and keeps the beginning. */
-const keep = <E>(bytes: Stream.Stream<Uint8Array, E>) =>
-  bytes.pipe(
-    Stream.decodeText,
-    Stream.runFold(
-      () => "",
-      (text, piece) => (text.length < LIMIT ? (text + piece).slice(0, LIMIT) : text)
-    )
-  )
-
 export const makeHookRunner = Effect.fnUntraced(function* (environment: Environment) {
-  const spawner = yield* ChildProcessSpawner
+  const processes = yield* makeHookProcesses
   const settings = yield* Settings
 
   const command = Effect.fnUntraced(
@@ -51,34 +34,28 @@ export const makeHookRunner = Effect.fnUntraced(function* (environment: Environm
       const own = Object.fromEntries(
         Object.entries(hook.environment).map(([name, value]) => [name, Redacted.value(value)])
       )
-      const handle = yield* spawn(
-        spawner,
-        ChildProcess.make("/bin/sh", ["-c", line], {
-          cwd,
-          env: { ...inherited, ...own, SUPERCHARGE_PROJECT_DIR: root, CLAUDE_PROJECT_DIR: root },
-          stdin: Stream.encodeText(Stream.succeed(input)),
-          killSignal: "SIGTERM",
-          forceKillAfter: "500 millis"
-        })
-      )
-      const [code, stdout, stderr] = yield* Effect.all([handle.exitCode, keep(handle.stdout), keep(handle.stderr)], {
-        concurrency: "unbounded"
+      const { code, stderr, stdout } = yield* processes.run({
+        line,
+        cwd,
+        environment: { ...inherited, ...own, SUPERCHARGE_PROJECT_DIR: root, CLAUDE_PROJECT_DIR: root },
+        input
       })
-      return readExit(code, stdout, stderr)
+      return readExit(code, stdout, stderr, hook.event)
     },
-    Effect.scoped,
     Effect.catch((error) => Effect.succeed(failed(systemText(error))))
   )
 
   const post = Effect.fnUntraced(
-    function* (url: string, { input }: HookTask) {
+    function* (url: string, { event }: HookSettings, { input }: HookTask) {
       const client = yield* HttpClient.HttpClient
       const response = yield* client.execute(
         HttpClientRequest.post(url).pipe(HttpClientRequest.bodyText(input, "application/json"))
       )
       if (response.status < 200 || response.status > 299)
         return failed(`it answered with the status ${response.status}`)
-      return readAnswer(yield* keep(response.stream))
+      const body = keep(response.stream)
+      yield* body.all
+      return readAnswer(body.text(), event)
     },
     Effect.scoped,
     Effect.provide(FetchHttpClient.layer),
@@ -87,7 +64,7 @@ export const makeHookRunner = Effect.fnUntraced(function* (environment: Environm
 
   const runner: HookRunner = {
     run: (hook, task) =>
-      hook.action._tag === "Command" ? command(hook.action.command, hook, task) : post(hook.action.url, task)
+      hook.action._tag === "Command" ? command(hook.action.command, hook, task) : post(hook.action.url, hook, task)
   }
   return runner
 })

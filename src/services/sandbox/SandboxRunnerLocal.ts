@@ -25,19 +25,14 @@ import { Settings } from "../Settings.ts"
 import { findExecutable } from "./Executable.ts"
 import { makeGuard } from "./Guard.ts"
 import { defaultLimits, makeRecorder, type RecorderLimits } from "./OutputRecorder.ts"
+import { LEASH_PIPE, leashed, makeMark } from "./Leash.ts"
 import { loginEnvironment } from "./LoginEnvironment.ts"
 import { makeCages } from "./ProcessCage.ts"
 import { exceeded, THREADS_PER_PROCESS } from "./ProcessLimit.ts"
 import { makeSandbox } from "./Sandbox.ts"
 import { caged, EXIT_PIPE, exitOf, invocationOf, killed } from "./Shell.ts"
 import { spawn } from "./Spawn.ts"
-import { makeStrays, type Stray } from "./Strays.ts"
-
-/** From TERM to KILL. */
-const KILL_AFTER = Duration.millis(500)
-
-/** Milliseconds between two looks whether they have ended. */
-const LOOK_EVERY = 50
+import { KILL_AFTER, makeStrays, type Stray } from "./Strays.ts"
 
 /** How long output may still come once the command itself has ended. */
 const DRAIN_FOR = Duration.seconds(1)
@@ -111,32 +106,23 @@ const make = Effect.fnUntraced(function* (environment: Environment, limits: Reco
     const own = invocationOf(yield* bash, command.command, isConfined ? threads : "unlimited")
     const cage = yield* cages.acquire(threads)
     const { invocation, watched, environment: added } = yield* sandbox.wrap(own, command.confinement, command.cwd)
-    const [program, ...args] = caged(cage, invocation)
+    const mark = isConfined ? undefined : yield* makeMark
+    const [program, ...args] = caged(cage, mark === undefined ? invocation : leashed(mark, invocation))
     const options: ChildProcess.CommandOptions = {
       cwd: command.cwd,
       env: { ...(yield* environmentNow(isConfined)), ...added },
       stdin: "ignore",
-      additionalFds: { [`fd${EXIT_PIPE}` as const]: { type: "output" } },
+      additionalFds: {
+        [`fd${EXIT_PIPE}` as const]: { type: "output" },
+        ...(mark === undefined ? {} : { [`fd${LEASH_PIPE}` as const]: { type: "input" } })
+      },
       killSignal: "SIGTERM",
       forceKillAfter: KILL_AFTER
     }
     const handle = yield* Effect.mapError(spawn(spawner, ChildProcess.make(program, args, options)), (error) =>
       explain(command, error)
     )
-    return { handle, guard: makeGuard(fs, watched) }
-  })
-
-  const signal = (targets: ReadonlyArray<Stray>, name: NodeJS.Signals) =>
-    Effect.forEach(targets, ({ pid }) => Effect.ignore(Effect.try(() => process.kill(pid, name))), { discard: true })
-
-  const endStrays = Effect.fnUntraced(function* (found: ReadonlyArray<Stray>) {
-    yield* signal(found, "SIGTERM")
-    let left = found
-    for (let waited = 0; left.length > 0 && waited < Duration.toMillis(KILL_AFTER); waited += LOOK_EVERY) {
-      yield* Effect.sleep(LOOK_EVERY)
-      left = yield* strays.remaining(left)
-    }
-    yield* signal(left, "SIGKILL")
+    return { handle, mark, guard: makeGuard(fs, watched) }
   })
 
   /**
@@ -146,17 +132,23 @@ const make = Effect.fnUntraced(function* (environment: Environment, limits: Reco
    */
   const startTraced = Effect.fnUntraced(function* (command: Command) {
     let leader: number | undefined
+    let search: Effect.Effect<ReadonlyArray<Stray>> = Effect.succeed([])
     const dropping: Array<Fiber.Fiber<void>> = []
     const dropStrays = Effect.gen(function* () {
-      const found = leader === undefined ? [] : yield* strays.find(leader)
+      const found = yield* search
       if (found.length === 0) return
-      dropping.push(yield* Effect.forkDetach(endStrays(found), { startImmediately: true, uninterruptible: true }))
+      dropping.push(yield* Effect.forkDetach(strays.end(found), { startImmediately: true, uninterruptible: true }))
     })
     yield* Effect.addFinalizer(({ _tag }) =>
       Effect.andThen(_tag === "Failure" ? dropStrays : Effect.void, Fiber.awaitAll(dropping))
     )
-    const { guard, handle } = yield* start(command)
-    if (yield* strays.isLeader(handle.pid, process.pid)) leader = handle.pid
+    const { guard, handle, mark } = yield* start(command)
+    // A command may have ended before anybody looked, and left something all the same.
+    if (mark !== undefined) search = strays.find(handle.pid, mark)
+    if (yield* strays.isLeader(handle.pid, process.pid)) {
+      leader = handle.pid
+      search = strays.find(leader)
+    }
     yield* Effect.addFinalizer(() => dropStrays)
     return { handle, dropStrays, leader, guard }
   })

@@ -3,9 +3,17 @@
  * `setsid` a session. Found where the system has `/proc`. What has left both the session and the tree of the command
  * made itself a daemon, and is nobody's to end.
  */
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
+import { carries } from "./Leash.ts"
+
+/** From TERM to KILL. */
+export const KILL_AFTER = Duration.millis(500)
+
+/** Milliseconds between two looks whether they have ended. */
+const LOOK_EVERY = 50
 
 /** A process that is not taken for a later one with its number. */
 export interface Stray {
@@ -44,13 +52,21 @@ const belonging = (processes: ReadonlyArray<Process>, leader: number): ReadonlyA
 export interface Strays {
   /** Whether the process is a child of `parent` that leads a group and a session, so that `find` means what it finds. */
   readonly isLeader: (pid: number, parent: number) => Effect.Effect<boolean>
-  /** Those of the command whose shell, the leader, has this number. */
-  readonly find: (leader: number) => Effect.Effect<ReadonlyArray<Stray>>
+  /**
+   * Those of the command whose shell, the leader, has this number. With a mark only those that carry it, for a leader that
+   * nobody can tell any more from another process of that number.
+   */
+  readonly find: (leader: number, mark?: string) => Effect.Effect<ReadonlyArray<Stray>>
   /** How many processes the command has, its shell included. */
   readonly count: (leader: number) => Effect.Effect<number>
-  /** Those that still run. */
-  readonly remaining: (strays: ReadonlyArray<Stray>) => Effect.Effect<ReadonlyArray<Stray>>
+  /** Those with this mark in their environment, wherever they went. */
+  readonly marked: (mark: string) => Effect.Effect<ReadonlyArray<Stray>>
+  /** TERM, then KILL for those that still run. */
+  readonly end: (strays: ReadonlyArray<Stray>) => Effect.Effect<void>
 }
+
+const signal = (targets: ReadonlyArray<Stray>, name: NodeJS.Signals) =>
+  Effect.forEach(targets, ({ pid }) => Effect.ignore(Effect.try(() => process.kill(pid, name))), { discard: true })
 
 export const makeStrays = (fs: FileSystem.FileSystem): Strays => {
   const look = (pid: number): Effect.Effect<Process | undefined> =>
@@ -59,24 +75,54 @@ export const makeStrays = (fs: FileSystem.FileSystem): Strays => {
       Effect.orElseSucceed(() => undefined)
     )
 
-  const all = Effect.gen(function* () {
-    const names = yield* Effect.option(fs.readDirectory("/proc"))
-    const pids = Option.getOrElse(names, () => []).filter((name) => /^\d+$/.test(name))
-    const found = yield* Effect.forEach(pids, (pid) => look(Number(pid)), { concurrency: CONCURRENT })
+  const numbers = Effect.map(Effect.option(fs.readDirectory("/proc")), (names) =>
+    Option.getOrElse(names, () => [])
+      .filter((name) => /^\d+$/.test(name))
+      .map(Number)
+  )
+
+  const lookAt = Effect.fnUntraced(function* (pids: ReadonlyArray<number>) {
+    const found = yield* Effect.forEach(pids, look, { concurrency: CONCURRENT })
     return found.filter((process) => process !== undefined)
   })
+
+  const all = Effect.flatMap(numbers, lookAt)
+
+  /** Another user's cannot be read, and is none of ours. */
+  const isMarked = (pid: number, mark: string) =>
+    fs.readFileString(`/proc/${pid}/environ`).pipe(
+      Effect.map((environment) => carries(environment, mark)),
+      Effect.orElseSucceed(() => false)
+    )
+
+  const remaining = (strays: ReadonlyArray<Stray>) =>
+    Effect.filter(
+      strays,
+      ({ pid, startedAt }) => Effect.map(look(pid), (now) => now?.ended === false && now.startedAt === startedAt),
+      { concurrency: CONCURRENT }
+    )
 
   return {
     isLeader: (pid, parent) =>
       Effect.map(look(pid), (found) => found?.parent === parent && found.group === pid && found.session === pid),
-    find: (leader) =>
-      Effect.map(all, (processes) => belonging(processes, leader).filter(({ group }) => group !== leader)),
+    find: Effect.fnUntraced(function* (leader, mark) {
+      const found = belonging(yield* all, leader).filter(({ group }) => group !== leader)
+      if (mark === undefined) return found
+      return yield* Effect.filter(found, ({ pid }) => isMarked(pid, mark), { concurrency: CONCURRENT })
+    }),
     count: (leader) => Effect.map(all, (processes) => belonging(processes, leader).length),
-    remaining: (strays) =>
-      Effect.filter(
-        strays,
-        ({ pid, startedAt }) => Effect.map(look(pid), (now) => now?.ended === false && now.startedAt === startedAt),
-        { concurrency: CONCURRENT }
-      )
+    marked: Effect.fnUntraced(function* (mark) {
+      const pids = yield* Effect.filter(yield* numbers, (pid) => isMarked(pid, mark), { concurrency: CONCURRENT })
+      return (yield* lookAt(pids)).filter(({ ended }) => !ended)
+    }),
+    end: Effect.fnUntraced(function* (strays) {
+      yield* signal(strays, "SIGTERM")
+      let left = strays
+      for (let waited = 0; left.length > 0 && waited < Duration.toMillis(KILL_AFTER); waited += LOOK_EVERY) {
+        yield* Effect.sleep(LOOK_EVERY)
+        left = yield* remaining(left)
+      }
+      yield* signal(left, "SIGKILL")
+    })
   }
 }

@@ -240,6 +240,32 @@ describe("SandboxRunnerLocal", { concurrent: true }, () => {
     }).pipe(Effect.provide(sandbox()))
   )
 
+  it.live("ends that also where the command has ended before anybody could look at it", () => {
+    // The first look is late, as on a busy machine; by then the command has gone and its number says nothing.
+    let looks = 0
+    const late = Layer.effect(
+      FileSystem.FileSystem,
+      Effect.map(FileSystem.FileSystem, (fs) => ({
+        ...fs,
+        readFileString: (path: string, encoding?: string) =>
+          path.endsWith("/stat") && looks++ === 0
+            ? Effect.delay(fs.readFileString(path, encoding), "500 millis")
+            : fs.readFileString(path, encoding)
+      }))
+    )
+    return Effect.gen(function* () {
+      const result = yield* shell("set -m; sleep 60 > /dev/null 2>&1 & echo $!")
+      yield* awaitGone(Number(result.output))
+    }).pipe(
+      Effect.provide(
+        SandboxRunnerLocal.layer(withoutShell).pipe(
+          Layer.provide([late, Settings.layerValues()]),
+          Layer.provideMerge(platform)
+        )
+      )
+    )
+  })
+
   it.live("has ended every command when the layer is gone, within two seconds", () =>
     Effect.gen(function* () {
       const scope = yield* Scope.make()

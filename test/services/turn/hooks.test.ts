@@ -94,6 +94,25 @@ describe("hooks of a turn", () => {
     })
   )
 
+  it.effect("what has begun or was not permitted goes its way, whatever a hook says of it", () =>
+    Effect.gen(function* () {
+      const { asked, names, outcome } = yield* turn(
+        ({ event }) => (event === "SessionStart" || event === "PermissionDenied" ? "Denied by a hook: no" : undefined),
+        {
+          broker: Layer.succeed(PermissionBroker, {
+            decide: () => Effect.succeed({ _tag: "Denied", reason: "because" }),
+            readable: () => Effect.succeedNone
+          })
+        }
+      )
+      assert.strictEqual(outcome.stopReason, "end_turn")
+      assert.deepStrictEqual(names(), ["SessionStart", "UserPromptSubmit", "PreToolUse", "PermissionDenied", "Stop"])
+      const result = JSON.stringify(spoken(asked.prompts[1] ?? []))
+      assert.include(result, "because")
+      assert.notInclude(result, "Denied by a hook")
+    })
+  )
+
   it.effect("an objection to what a call did reaches the model behind its result", () =>
     Effect.gen(function* () {
       const { asked } = yield* turn(({ event }) => (event === "PostToolUse" ? "Denied by a hook: lint" : undefined))
