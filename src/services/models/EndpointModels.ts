@@ -20,9 +20,6 @@ import { askEndpoint } from "./OfferedModels.ts"
 /** What is younger is taken for true; servers on this machine are asked in any case. */
 const FRESH = Duration.hours(1)
 
-/** How long somebody waits who could choose no model at all without an answer. */
-const PATIENCE = Duration.seconds(1)
-
 /** Endpoints that are remembered, those that were asked last. */
 const MOST_ENDPOINTS = 50
 
@@ -72,8 +69,8 @@ export interface EndpointModels {
   readonly offered: (provider: ProviderSettings) => ReadonlyArray<ModelSettings>
   /** Begins to ask those of these providers that were not asked yet. Waits for nothing but the disk, and that once. */
   readonly ask: (providers: ReadonlyArray<ProviderSettings>) => Effect.Effect<void>
-  /** Waits for the answers that are on their way, for a second at most. */
-  readonly answered: Effect.Effect<void>
+  /** Waits for the answers that are on their way, but not longer than this. */
+  readonly answered: (patience: Duration.Duration) => Effect.Effect<void>
 }
 
 export interface EndpointModelsInput {
@@ -131,9 +128,7 @@ export const make = Effect.fnUntraced(function* (input: EndpointModelsInput): Ef
   return {
     offered: (provider) => known.get(keyOf(provider))?.models ?? [],
     ask,
-    answered: Effect.suspend(() => Fiber.awaitAll([...asked.values()])).pipe(
-      Effect.timeoutOption(PATIENCE),
-      Effect.asVoid
-    )
+    answered: (patience) =>
+      Effect.suspend(() => Fiber.awaitAll([...asked.values()])).pipe(Effect.timeoutOption(patience), Effect.asVoid)
   }
 })

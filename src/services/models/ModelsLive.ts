@@ -1,5 +1,6 @@
 /** Models of the configured providers and scripted ones. Neither a provider nor `effect/ai` is loaded before a first use. */
 import type * as LanguageModel from "effect/ai/LanguageModel"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
@@ -21,6 +22,9 @@ interface Choice {
   readonly model: string
   readonly effort: string | undefined
 }
+
+/** How long an editor waits that could offer no model at all without the answer of an endpoint. */
+const PATIENCE = Duration.seconds(1)
 
 const unavailable = (model: string, message: string): ModelUnavailable => new ModelUnavailable({ model, message })
 
@@ -101,7 +105,7 @@ export const layer: Layer.Layer<Models, never, Settings | FileSystem.FileSystem 
       yield* ask(value.providers)
       const present = yield* listed(value, offered)
       if (present.listed.length > 0) return present
-      yield* answered
+      yield* answered(PATIENCE)
       return yield* listed(value, offered)
     })
 
