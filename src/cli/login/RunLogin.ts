@@ -155,7 +155,9 @@ const chooseModel = Effect.fnUntraced(function* (
   const present = splitId(defaultModel ?? "")
   const usual = present?.provider === provider.name ? defaultModel : listed[0]?.id
   if (usual !== undefined) return choiceOf(provider, listed, ownName(usual))
-  return yield* failed(`${problem ?? `${titleOf(provider)} has no model yet`}: start its server, or name a model with --model`)
+  return yield* failed(
+    `${problem ?? `${titleOf(provider)} has no model yet`}: start its server, or name a model with --model`
+  )
 })
 
 /** Shown while somebody waits, and nothing for scripts. */

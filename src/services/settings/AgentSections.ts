@@ -32,10 +32,8 @@ export interface AgentSettings {
 }
 
 /** The profile that holds for a section `[sandbox]`. */
-export const readProfile = (root: Section): SandboxProfile | undefined => {
-  const section = root.section("sandbox")
-  return section.read("profile", keys.sandbox.profile) ?? (section.has("profile") ? "strict" : undefined)
-}
+export const readProfile = (root: Section): SandboxProfile | undefined =>
+  root.section("sandbox").read("profile", keys.sandbox.profile)
 
 /** Misspelt keys; `alarm` takes those that were to confine something. */
 const tellUnknownKeys = (root: Section, complain: Complain, alarm: Complain): void => {
@@ -68,12 +66,10 @@ export const readAgentSections = (root: Section, complain: Complain, alarm: Comp
     commandTimeout: bash.read("timeout_secs", keys.bash.timeout_secs),
     harness: root.section("agent").read("harness", keys.agent.harness),
     mode: mode === undefined ? undefined : modeOf(mode),
-    rememberApprovals:
-      ui.read("remember_tool_approvals", keys.ui.remember_tool_approvals) ??
-      (ui.has("remember_tool_approvals") ? false : undefined),
+    rememberApprovals: ui.read("remember_tool_approvals", keys.ui.remember_tool_approvals),
     respectGitignore: root.section("tools").read("respect_gitignore", keys.tools.respect_gitignore),
     mcpOutputLimit: root.section("mcp").read("max_output_bytes", keys.mcp.max_output_bytes),
-    allowedDomains: domains ?? (fetch.has("allowed_domains") ? [] : undefined),
+    allowedDomains: domains,
     allowLocal: fetch.read("allow_local", keys.webFetch.allow_local),
     folderTrust: root.section("folder_trust").read("enabled", keys.folderTrust.enabled)
   }

@@ -105,12 +105,10 @@ const readSections = (
     defaultEffort: root.section("models").read("default_reasoning_effort", keys.models.default_reasoning_effort),
     ...readProviders(root.section("providers"), complain),
     fsDelegation: root.section("acp").read("fs_delegation", keys.acp.fs_delegation),
-    remoteCeiling:
-      remote.read("execution_mode_ceiling", keys.remote.execution_mode_ceiling) ??
-      (remote.has("execution_mode_ceiling") ? "ask" : undefined),
+    remoteCeiling: remote.read("execution_mode_ceiling", keys.remote.execution_mode_ceiling),
     remoteGrace: remote.read("grace_seconds", keys.remote.grace_seconds),
     relay: readRelay(root.section("relay")),
-    authRequired: auth.read("required", keys.auth.required) ?? auth.has("required"),
+    authRequired: auth.read("required", keys.auth.required) ?? false,
     agent: readAgentSections(root, complain, alarm),
     mcpServers: readServers(root.section("mcp_servers"), complain),
     disabledServers: disabledServers(root, complain),

@@ -9,7 +9,7 @@ import { closest } from "../../domain/text/Similar.ts"
 
 /** How a value is read, and what people are told of it. Complaints say: "<key> must be <expected>; <otherwise>". */
 export interface ConfigKey<A> {
-  readonly schema: Schema.Top
+  readonly schema: Schema.Codec<unknown, unknown>
   readonly decode: (value: unknown) => Option.Option<A>
   /** A sentence. */
   readonly about: string
@@ -18,17 +18,19 @@ export interface ConfigKey<A> {
   readonly otherwise: string
   /** What holds where the key is absent, if that is a value. */
   readonly without?: string | number | boolean
+  /** What holds while the value does not fit, if that is another one than where the key is absent. */
+  readonly unreadable?: A
   /** Whether no value of it may be shown. */
   readonly isSecret: boolean
 }
 
 /** The usual ones are given by default. */
-export type ConfigKeyText = Pick<ConfigKey<unknown>, "about" | "expected"> &
-  Partial<Pick<ConfigKey<unknown>, "otherwise" | "without" | "isSecret">>
+export type ConfigKeyText<A> = Pick<ConfigKey<A>, "about" | "expected"> &
+  Partial<Pick<ConfigKey<A>, "otherwise" | "without" | "unreadable" | "isSecret">>
 
-export const configKey = <S extends Schema.ConstraintDecoder<unknown> & Schema.Top>(
+export const configKey = <S extends Schema.Codec<unknown, unknown>>(
   schema: S,
-  key: ConfigKeyText
+  key: ConfigKeyText<S["Type"]>
 ): ConfigKey<S["Type"]> => {
   const decode = Schema.decodeUnknownOption(schema)
   return {
@@ -40,6 +42,18 @@ export const configKey = <S extends Schema.ConstraintDecoder<unknown> & Schema.T
     decode: (value) => (Predicate.isDate(value) ? Option.none() : decode(value))
   }
 }
+
+/** The schema of what stands in the file, with what editors show of it: what a value becomes is nothing for them. */
+export const described = ({ about, schema, without }: ConfigKey<unknown>): Schema.Codec<unknown, unknown> => {
+  const written = schema.ast.encoding === undefined ? schema : Schema.toEncoded(schema)
+  return written.annotate({ description: about, ...(without === undefined ? {} : { default: without }) })
+}
+
+/** The fields of a table that has these keys. */
+export const optional = (
+  keys: Readonly<Record<string, ConfigKey<unknown>>>
+): Record<string, Schema.optionalKey<Schema.Codec<unknown, unknown>>> =>
+  Object.fromEntries(Object.entries(keys).map(([name, key]) => [name, Schema.optionalKey(described(key))]))
 
 /** Takes the path of a key, such as `models.default`, and what is wrong with it. */
 export type Complain = (path: string, problem: string) => void
@@ -92,7 +106,7 @@ export const readItem = <A>(item: ListItem, key: ConfigKey<A>, complain: Complai
   const value = key.decode(item.value)
   if (Option.isSome(value)) return value.value
   complain(item.path, `must be ${key.expected}; ${key.otherwise}`)
-  return undefined
+  return key.unreadable
 }
 
 const makeSection = (table: Table, path: string, complain: Complain): Section => {

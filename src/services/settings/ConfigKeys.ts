@@ -7,7 +7,7 @@ import { ExecutionMode } from "../../domain/permission/ExecutionMode.ts"
 import { SandboxProfile } from "../../domain/sandbox/Profile.ts"
 import type { FsDelegation, ProviderKind } from "../Settings.ts"
 import { baseUrlExpected, parseBaseUrl } from "./BaseUrl.ts"
-import { type ConfigKey, configKey } from "./ConfigKey.ts"
+import { type ConfigKey, configKey, described, optional } from "./ConfigKey.ts"
 
 const oneOf = (values: ReadonlyArray<string>) => `one of ${values.map((value) => `"${value}"`).join(", ")}`
 
@@ -40,32 +40,6 @@ export const models = {
   default_reasoning_effort: configKey(Schema.Literals(effortNames), {
     about: "The reasoning effort of new sessions, where their model has it.",
     expected: oneOf(effortNames)
-  })
-}
-
-const decodeText = Schema.decodeUnknownOption(text)
-
-export const provider = {
-  kind: configKey(Schema.Literals(kinds), {
-    about: "The dialect that the endpoint speaks; a provider that is named like one of the first three needs none.",
-    expected: oneOf(kinds)
-  }),
-  base_url: {
-    ...configKey(text, {
-      about: "Where requests go; without it, the public endpoint of the kind.",
-      expected: baseUrlExpected
-    }),
-    decode: (value: unknown) =>
-      Option.flatMap(decodeText(value), (address) => Option.fromUndefinedOr(parseBaseUrl(address)))
-  } satisfies ConfigKey<string>,
-  api_key: configKey(secret, {
-    about: "The key itself. `super-pi login` keeps it apart from this file, and api_key_env out of every file.",
-    expected: "the key as a text in double quotes",
-    isSecret: true
-  }),
-  api_key_env: configKey(text.check(Schema.isPattern(/^[A-Za-z_][A-Za-z0-9_]*$/)), {
-    about: "The environment variable that holds the key.",
-    expected: "the name of an environment variable, such as MY_PROVIDER_KEY; a key itself belongs into api_key"
   })
 }
 
@@ -110,6 +84,45 @@ export const price = {
   cache_write: dollars("a request that went into the cache", "the same as input")
 }
 
+const modelItem = Schema.Union([
+  model.id.schema,
+  Schema.Struct({
+    ...optional(model),
+    id: described(model.id),
+    price: Schema.optionalKey(Schema.Struct(optional(price)))
+  })
+]).annotate({ identifier: "Model" })
+
+const decodeText = Schema.decodeUnknownOption(text)
+
+export const provider = {
+  kind: configKey(Schema.Literals(kinds), {
+    about: "The dialect that the endpoint speaks; a provider that is named like one of the first three needs none.",
+    expected: oneOf(kinds)
+  }),
+  base_url: {
+    ...configKey(text, {
+      about: "Where requests go; without it, the public endpoint of the kind.",
+      expected: baseUrlExpected
+    }),
+    decode: (value: unknown) =>
+      Option.flatMap(decodeText(value), (address) => Option.fromUndefinedOr(parseBaseUrl(address)))
+  } satisfies ConfigKey<string>,
+  api_key: configKey(secret, {
+    about: "The key itself. `super-pi login` keeps it apart from this file, and api_key_env out of every file.",
+    expected: "the key as a text in double quotes",
+    isSecret: true
+  }),
+  api_key_env: configKey(text.check(Schema.isPattern(/^[A-Za-z_][A-Za-z0-9_]*$/)), {
+    about: "The environment variable that holds the key.",
+    expected: "the name of an environment variable, such as MY_PROVIDER_KEY; a key itself belongs into api_key"
+  }),
+  models: configKey(Schema.Union([modelItem, Schema.Array(modelItem)]), {
+    about: "Models that can be chosen beside the well-known ones of the kind: ids, or tables.",
+    expected: 'a list of ids, such as ["qwen"], or of tables with an id'
+  })
+}
+
 export const acp = {
   fs_delegation: configKey(Schema.Literals(delegations), {
     about: "Whether files are read from the editor, with their unsaved changes, or from the disk.",
@@ -140,7 +153,8 @@ export const sandbox = {
   profile: configKey(SandboxProfile, {
     about: "How closely commands are confined; without it, workspace where the system can enforce it.",
     expected: oneOf(SandboxProfile.literals),
-    otherwise: 'the profile is "strict" until this is corrected'
+    otherwise: 'the profile is "strict" until this is corrected',
+    unreadable: "strict"
   })
 }
 
@@ -163,7 +177,8 @@ export const webFetch = {
   allowed_domains: configKey(Schema.Array(text), {
     about: "Nothing but these domains and what lies below them is fetched.",
     expected: 'a list of domains, such as ["example.org"]',
-    otherwise: "nothing can be fetched until this is corrected"
+    otherwise: "nothing can be fetched until this is corrected",
+    unreadable: []
   }),
   allow_local: configKey(Schema.Boolean, {
     about: "Whether addresses of this machine and of private networks may be fetched.",
@@ -201,6 +216,7 @@ export const ui = {
     about: "Whether questions offer answers that are remembered.",
     expected: yesOrNo,
     otherwise: "answers are not remembered",
+    unreadable: false,
     without: true
   })
 }
@@ -316,6 +332,7 @@ export const remote = {
     about: "The highest mode that a client can choose over anything but stdio.",
     expected: oneOf(ExecutionMode.literals),
     otherwise: 'the ceiling is "ask" until this is corrected',
+    unreadable: "ask",
     without: "accept-edits"
   }),
   grace_seconds: configKey(Schema.Natural, {
@@ -350,6 +367,7 @@ export const auth = {
     about: "Whether a client needs a gateway token before it can open sessions.",
     expected: yesOrNo,
     otherwise: "signing in is required until this is corrected",
+    unreadable: true,
     without: false
   })
 }

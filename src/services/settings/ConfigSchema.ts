@@ -1,7 +1,7 @@
 /** The whole of `config.toml` as one schema, made of its keys: for editors, and for whoever names a key in words. */
 import * as Schema from "effect/Schema"
 import { HookEvent } from "../../domain/Hook.ts"
-import type { ConfigKey } from "./ConfigKey.ts"
+import { type ConfigKey, described, optional } from "./ConfigKey.ts"
 import * as keys from "./ConfigKeys.ts"
 
 /** Keys of a table, tables below it, and tables of any name. */
@@ -14,7 +14,7 @@ export interface Shape {
 
 const isKey = (part: Shape[string]): part is ConfigKey<unknown> => "decode" in part
 
-/** Without lists of tables, which have no place that could be named: models of a provider, and hooks. */
+/** Without hooks, which are lists of tables and have no place that could be named. */
 export const shape: Shape = {
   disabled_mcp_servers: keys.disabledServers,
   models: { table: keys.models },
@@ -52,11 +52,12 @@ export const keyPaths = (within: Shape = shape): ReadonlyArray<readonly [path: s
     return keyPaths(inner).map(([path, key]) => [`${prefix}.${path}`, key])
   })
 
-/** Of what stands in the file: what a value becomes is nothing for an editor. */
-const described = ({ about, schema, without }: ConfigKey<unknown>) => {
-  const written = schema.ast.encoding === undefined ? schema : Schema.toEncoded(schema)
-  return written.annotate({ description: about, ...(without === undefined ? {} : { default: without }) })
-}
+/** Words that belong to the format: no value of a person hides behind one of them. */
+export const configWords: ReadonlySet<string> = new Set([
+  ...keyPaths().flatMap(([path]) => path.split(".")),
+  ...[keys.model, keys.price, keys.hook].flatMap((table) => Object.keys(table)),
+  ...["price", "hooks", "matcher", "action", "tool", "pattern", "true", "false"]
+])
 
 type Fields = Record<string, Schema.Top>
 
@@ -67,34 +68,17 @@ const fieldsOf = (within: Shape): Fields =>
       if ("table" in part) return [name, Schema.optionalKey(Schema.Struct(fieldsOf(part.table)))]
       return [
         name,
-        Schema.optionalKey(Schema.Record(Schema.String, each(name, part.each)).annotate({ description: part.about }))
+        Schema.optionalKey(
+          Schema.Record(Schema.String, Schema.Struct(fieldsOf(part.each))).annotate({ description: part.about })
+        )
       ]
     })
   )
 
-const model = Schema.Union([
-  keys.model.id.schema,
-  Schema.Struct({
-    ...fieldsOf(keys.model),
-    id: described(keys.model.id),
-    price: Schema.optionalKey(Schema.Struct(fieldsOf(keys.price)))
-  })
-]).annotate({ identifier: "Model" })
-
-/** A model or a hook alone may stand without brackets. */
+/** A hook alone may stand without brackets. */
 const oneOrMore = (schema: Schema.Top) => Schema.Union([schema, Schema.Array(schema)])
 
-const each = (name: string, within: Shape): Schema.Top =>
-  Schema.Struct({
-    ...fieldsOf(within),
-    ...(name === "providers" && {
-      models: Schema.optionalKey(
-        oneOrMore(model).annotate({ description: "Models that can be chosen beside the well-known ones of the kind." })
-      )
-    })
-  })
-
-const hook = fieldsOf(keys.hook)
+const hook = optional(keys.hook)
 const matcher = { matcher: Schema.optionalKey(described(keys.matcher)) }
 const hookEntry = Schema.Union([
   Schema.Struct({ ...matcher, hooks: oneOrMore(Schema.Struct(hook)) }),

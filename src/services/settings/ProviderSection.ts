@@ -50,7 +50,7 @@ const isDefined = <A>(value: A | undefined): value is A => value !== undefined
 export const readProvider = (name: string, section: Section, complain: Complain): FileProvider | undefined => {
   const usualKind = providerVariables.find((variables) => variables.name === name)?.kind
   const kind = section.has("kind") ? section.read("kind", keys.provider.kind) : usualKind
-  tellUnknown(section, [...Object.keys(keys.provider), "models"], complain)
+  tellUnknown(section, Object.keys(keys.provider), complain)
   const baseUrl = section.read("base_url", keys.provider.base_url)
   const apiKey = section.read("api_key", keys.provider.api_key)
   const apiKeyEnv = section.read("api_key_env", keys.provider.api_key_env)

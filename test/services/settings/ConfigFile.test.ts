@@ -31,9 +31,9 @@ const cases: ReadonlyArray<Case> = [
     text: 'x = 1\n[screen]\ntheme = "dark"\n[provider.local]\nkind = "openai"\n[permision]\ndeny = ["Edit"]',
     warnings: [
       /^config\.toml:1: x is not read: there is no such section; the sections are models, providers, acp, permission, /,
-      /^config\.toml: screen is not read/,
-      /^config\.toml: provider is not read: there is no such section; did you mean \[providers\]\?$/,
-      /^config\.toml: permision is not read: there is no such section; did you mean \[permission\]\?$/
+      /^config\.toml:2: screen is not read/,
+      /^config\.toml:4: provider is not read: there is no such section; did you mean \[providers\]\?$/,
+      /^config\.toml:6: permision is not read: there is no such section; did you mean \[permission\]\?$/
     ],
     lost: [3]
   },
