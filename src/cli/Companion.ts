@@ -6,6 +6,7 @@ import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import * as Redacted from "effect/Redacted"
+import { findExecutableIn, searchedFolders } from "../services/sandbox/Executable.ts"
 
 export const program = "supercharge-superagent-server"
 
@@ -17,13 +18,9 @@ export const find = Effect.gen(function* () {
   const path = yield* Path.Path
   const called = process.argv[1] ?? ""
   const real = yield* Effect.orElseSucceed(fileSystem.realPath(called), () => called)
-  const folders = [path.dirname(called), path.dirname(real), ...(yield* searched).split(":")]
-  for (const folder of folders.filter((folder) => path.isAbsolute(folder))) {
-    const file = path.join(folder, program)
-    const info = yield* Effect.option(fileSystem.stat(file))
-    if (Option.isSome(info) && info.value.type === "File" && (info.value.mode & 0o111) !== 0) return Option.some(file)
-  }
-  return Option.none<string>()
+  const beside = [path.dirname(called), path.dirname(real)].filter((folder) => path.isAbsolute(folder))
+  const folders = [...beside, ...searchedFolders(path, { PATH: yield* searched })]
+  return Option.fromUndefinedOr(yield* findExecutableIn(fileSystem, path, folders, program))
 })
 
 /** Becomes that program, so that signals and exit codes are its own. What it is told comes by variables: others see arguments. */

@@ -67,6 +67,9 @@ export interface PermissionBrokerShape {
   readonly readable: (onlooker: Onlooker) => Effect.Effect<Option.Option<Readable>>
 }
 
+/** Warnings that are known to have been said: rules come and go in the files of any number of projects. */
+const MOST_WARNED = 500
+
 const allowed: Decision = { _tag: "Allowed" }
 const denied = (reason: string): Decision => ({ _tag: "Denied", reason })
 
@@ -109,8 +112,11 @@ export class PermissionBroker extends Context.Service<PermissionBroker, Permissi
       const warned = new Set<string>()
 
       const warnOnce = Effect.fnUntraced(function* (warning: string) {
-        if (!warned.has(warning)) yield* Effect.logWarning(warning)
+        if (warned.has(warning)) return
+        const [oldest] = warned
+        if (oldest !== undefined && warned.size === MOST_WARNED) warned.delete(oldest)
         warned.add(warning)
+        yield* Effect.logWarning(warning)
       })
 
       /** Those of the person and of the project, as far as that may have any. */

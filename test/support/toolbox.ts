@@ -29,7 +29,7 @@ export const platform = NodeChildProcessSpawner.layer.pipe(
 
 export interface ToolboxOptions {
   readonly environment?: Record<string, string | undefined>
-  readonly settings?: Partial<SettingsValue>
+  readonly settings?: Partial<SettingsValue> & { readonly home?: string }
   readonly notes?: Layer.Layer<Notes>
   readonly projects?: Layer.Layer<Projects>
   readonly web?: Layer.Layer<Web, never, Settings>

@@ -178,23 +178,39 @@ export const readOnlySegments = (line: ShellLine, base: string, place: Workplace
   )
 }
 
+/** Whether a command goes into every folder below those that it names. */
+const isDeep = (name: string, words: ReadonlyArray<string>): boolean =>
+  /^(rg|find|du)$/.test(name) ||
+  (searches.test(name) && words.some((word) => /^-[^-]*[rd]|^--[rd]/.test(word))) ||
+  (name === "ls" && words.some((word) => /^-[^-]*R|^--rec/.test(word)))
+
+/** What the reading segments of a line are about, all in the workplace. Patterns are as written. */
+export interface PathsRead {
+  readonly named: ReadonlyArray<string>
+  /** Those with everything below them. */
+  readonly deep: ReadonlyArray<string>
+}
+
 /**
- * Paths that the reading segments name, all in the workplace, each from every folder in which the line may be by then.
- * Patterns are as written and `..` is not resolved: only the file system knows where they lead.
+ * Each path from every folder in which the line may be by then. `..` is not resolved: only the file system knows where it
+ * leads.
  */
-export const pathsRead = (line: ShellLine, base: string, place: Workplace): ReadonlyArray<string> => {
+export const pathsRead = (line: ShellLine, base: string, place: Workplace): PathsRead => {
   const reading = readOnlySegments(line, base, place)
-  const found: Array<string> = []
+  const named: Array<string> = []
+  const deep: Array<string> = []
   let bases: ReadonlyArray<string> = [base]
   for (const segment of line.segments.filter((candidate) => reading.has(candidate))) {
     const [name = "", ...words] = segment.words.map((word) => word.text)
     const paths = [...pathsOf(name, words), ...segment.reads.map((word) => word.text)]
       .filter((path) => path !== "" && path !== "/dev/null")
       .flatMap((path) => (path.startsWith("/") ? [path] : bases.map((folder) => `${folder}/${path}`)))
-    found.push(...paths)
+    named.push(...paths)
+    // Which word is the folder depends on the options, so that the folder where it runs counts as well.
+    if (isDeep(name, words)) deep.push(...bases, ...paths)
     if (name === "cd") bases = [...bases, ...paths]
   }
-  return found
+  return { named, deep }
 }
 
 export const isReadOnlyLine = (line: ShellLine, base: string, place: Workplace): boolean =>
@@ -211,9 +227,8 @@ const namesOnly =
 export const sweptBy = (segment: Segment): ReadonlyArray<string> => {
   const [name = "", ...words] = segment.words.map((word) => word.text)
   if (namesOnly.test(name)) return []
-  const isDeep = name === "rg" || (searches.test(name) && words.some((word) => /^-[^-]*[rd]|^--[rd]/.test(word)))
   return [
-    ...(isDeep ? [".", ...pathsOf(name, words)] : []),
+    ...(isDeep(name, words) ? [".", ...pathsOf(name, words)] : []),
     ...[...segment.words, ...segment.reads].filter((word) => word.pattern).map((word) => stemOf(word.text))
   ]
 }

@@ -2,6 +2,7 @@
  * A confinement as arguments of `bwrap`. What holds for a path is what the narrowest place around it says; of two words
  * about one place the more closed one holds.
  */
+import { isWithin } from "../files/Paths.ts"
 
 /** From open to closed. `temporary` is writable and of the session's own. */
 const treatments = ["temporary", "writable", "readable", "hidden"] as const
@@ -33,10 +34,6 @@ const rootCapabilities = ["CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_FS
 
 const depth = (path: string): number => (path === "/" ? 0 : path.split("/").length)
 
-/** Whether a path is the folder or lies below it. */
-export const contains = (folder: string, path: string): boolean =>
-  folder === path || path.startsWith(folder === "/" ? "/" : `${folder}/`)
-
 const parentOf = (path: string): string => path.slice(0, Math.max(path.lastIndexOf("/"), 1))
 
 const more = (one: Place, other: Place): Place =>
@@ -52,7 +49,7 @@ export const layersOf = (places: ReadonlyArray<Place>): ReadonlyArray<Place> => 
   const open = [...known.values()].filter(({ treatment }) => treatment === "writable")
   const isOpen = ({ treatment }: Place) => treatment === "writable" || treatment === "temporary"
   for (const place of [...known.values()].filter((one) => !isOpen(one))) {
-    const outer = open.filter(({ path }) => path !== place.path && contains(path, place.path)).map(({ path }) => path)
+    const outer = open.filter(({ path }) => path !== place.path && isWithin(path, place.path)).map(({ path }) => path)
     const outmost = outer.reduce((one, other) => (depth(other) < depth(one) ? other : one), place.path)
     for (let at = place.path; at !== outmost; at = parentOf(at)) {
       if (!known.has(at)) known.set(at, { path: at, type: "folder", treatment: "writable" })

@@ -2,7 +2,8 @@
  * What a table of mounts (`mountinfo`) has to say about places that were mounted onto themselves. Somebody who may write
  * around a place can put a link there between the look at it and the mount; the kernel's own table then tells.
  */
-import { contains, type Place } from "./Bubblewrap.ts"
+import { isWithin } from "../files/Paths.ts"
+import type { Place } from "./Bubblewrap.ts"
 
 interface Mount {
   readonly device: string
@@ -36,12 +37,12 @@ export const expectedMounts = (table: string, layers: ReadonlyArray<Place>): Rea
   const mounts = parse(table)
   const open = layers.filter(({ treatment }) => treatment === "writable")
   return layers.flatMap(({ path, treatment }) => {
-    if (treatment === "temporary" || !open.some((one) => contains(one.path, path))) return []
+    if (treatment === "temporary" || !open.some((one) => isWithin(one.path, path))) return []
     const point = escape(path)
     // Of what is hidden only the place counts.
     if (treatment === "hidden") return [` ${point}`]
     const around = mounts
-      .filter((one) => contains(one.point, point))
+      .filter((one) => isWithin(one.point, point))
       .reduce<Mount | undefined>(
         (one, other) => (one !== undefined && one.point.length > other.point.length ? one : other),
         undefined

@@ -1,5 +1,6 @@
 /** A confinement as configuration of `@anthropic-ai/sandbox-runtime`, which enforces it on macOS. */
-import { type BubblewrapPolicy, contains, layersOf, type Place } from "./Bubblewrap.ts"
+import { isWithin } from "../files/Paths.ts"
+import { type BubblewrapPolicy, layersOf, type Place } from "./Bubblewrap.ts"
 
 /** A path as it is, whatever letters are in it that patterns are made of. */
 export interface SeatbeltPath {
@@ -39,12 +40,12 @@ export const seatbeltOf = (
   const hidden = pathsOf(layers, "hidden")
   const writable = [...pathsOf(layers, "writable"), temporary]
   const allowRead = isAllVisible
-    ? pathsOf(layers, "readable", "writable").filter((path) => hidden.some((one) => contains(one, path)))
+    ? pathsOf(layers, "readable", "writable").filter((path) => hidden.some((one) => isWithin(one, path)))
     : [...pathsOf(layers, "readable"), ...writable]
-  if (hidden.some((path) => allowRead.some((one) => contains(one, path)))) return undefined
+  if (hidden.some((path) => allowRead.some((one) => isWithin(one, path)))) return undefined
   // Nothing else is writable anyway, and a denial would also hold for the temporary folder in what is denied.
   const closed = pathsOf(layers, "readable", "hidden").filter((path) =>
-    writable.some((one) => one !== temporary && contains(one, path))
+    writable.some((one) => one !== temporary && isWithin(one, path))
   )
   return {
     ...(network ? {} : { network: { allowedDomains: [], deniedDomains: [] } }),

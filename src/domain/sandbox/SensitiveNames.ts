@@ -71,4 +71,17 @@ export const secretFiles: ReadonlyArray<string> = [
 ]
 
 /** Secrets of the system, which root could read. */
-export const systemSecrets: ReadonlyArray<string> = ["/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-"]
+const systemSecrets: ReadonlyArray<string> = ["/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-"]
+
+/**
+ * What is private on a machine, by absolute names: the home folder of the agent, the one that it has by default, and the
+ * keys and passwords of the person and of the system. Commands in a sandbox see none of it, and a workspace around it does
+ * not open it.
+ */
+export const privatePlaces = (home: string, person: string | undefined): ReadonlyArray<string> => [
+  home,
+  ...(person === undefined
+    ? []
+    : [ownFolder, ...secretFolders, ...secretFiles].map((name) => `${person.replace(/\/+$/, "")}/${name}`)),
+  ...systemSecrets
+]

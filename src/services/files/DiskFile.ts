@@ -39,9 +39,21 @@ const causes: Readonly<Record<string, string>> = {
   denied: "may not be accessed: its permissions or those of its folder forbid it"
 }
 
+/** Characters of a name that is too long. */
+const SHOWN = 100
+
+const shorten = (path: string): string => `${path.slice(0, SHOWN)}…`.toWellFormed()
+
 export const failure = (path: string, error: PlatformError): FileFailed => {
   const text = systemText(error)
-  const reason = text.startsWith("ENOTDIR") ? "not_found" : (reasons[error.reason._tag] ?? "io")
+  if (text.startsWith("ENOTDIR")) {
+    const message = `${path} does not exist: a part of its path is a file and no folder`
+    return new FileFailed({ reason: "not_found", path, message })
+  }
+  const reason = reasons[error.reason._tag] ?? "io"
+  if (text.startsWith("ENAMETOOLONG")) {
+    return new FileFailed({ reason, path, message: `${shorten(path)} is too long for the name of a file: shorten it` })
+  }
   return new FileFailed({ reason, path, message: `${path} ${causes[reason] ?? `could not be used: ${text}`}` })
 }
 

@@ -82,6 +82,74 @@ const bounded = (grants: ReadonlyArray<RememberedGrant>): ReadonlyArray<Remember
   return grants.filter((grant) => kept.has(grant))
 }
 
+/** Where the list is kept. */
+interface Shelf {
+  readonly read: Effect.Effect<GrantList, OwnFileFailed>
+  readonly change: <A>(
+    apply: (list: GrantList) => readonly [result: A, list: GrantList]
+  ) => Effect.Effect<A, OwnFileFailed>
+  readonly nextId: Effect.Effect<string>
+}
+
+const orLog = <A>(effect: Effect.Effect<A, OwnFileFailed>, otherwise: A) =>
+  Effect.catch(effect, ({ message }) => Effect.as(Effect.logWarning(message), otherwise))
+
+const makeGrants = (shelf: Shelf): GrantsShape => {
+  const known = Effect.gen(function* () {
+    return fresh(yield* shelf.read, yield* DateTime.now)
+  })
+
+  const change = Effect.fnUntraced(function* <A>(
+    apply: (
+      grants: ReadonlyArray<RememberedGrant>,
+      now: string
+    ) => readonly [result: A, grants: ReadonlyArray<RememberedGrant>]
+  ) {
+    const now = yield* DateTime.now
+    return yield* shelf.change((list) => {
+      const [result, grants] = apply(fresh(list, now), DateTime.formatIso(now))
+      return [result, { version: 1, grants: bounded(grants) }]
+    })
+  })
+
+  return {
+    of: Effect.fn("Grants.of")((project) =>
+      Effect.map(known, (grants) => grants.filter((grant) => grant.project === project))
+    ),
+    remember: Effect.fn("Grants.remember")(function* (project, { access, folder, subject, verdict }) {
+      const id = yield* shelf.nextId
+      const grant: Grant = { verdict, access, subject, ...(folder === undefined ? {} : { folder }) }
+      yield* orLog(
+        change((grants, now) => [
+          undefined,
+          [
+            ...grants.filter((other) => other.project !== project || !replaces(grant, other)),
+            { id, project, ...grant, grantedAt: now, usedAt: now }
+          ]
+        ]),
+        undefined
+      )
+    }),
+    use: Effect.fn("Grants.use")(function* (project, used) {
+      const today = day(DateTime.formatIso(yield* DateTime.now))
+      const isUsed = (grant: RememberedGrant) =>
+        grant.project === project && used.some((one) => isSame(one, grant)) && day(grant.usedAt) !== today
+      if (!(yield* orLog(known, [])).some(isUsed)) return
+      yield* orLog(
+        change((all, now) => [undefined, all.map((grant) => (isUsed(grant) ? { ...grant, usedAt: now } : grant))]),
+        undefined
+      )
+    }),
+    list: known,
+    revoke: Effect.fn("Grants.revoke")((ids) =>
+      change((grants) => {
+        const isRevoked = ({ id }: RememberedGrant) => ids === "all" || ids.has(id)
+        return [grants.filter(isRevoked), grants.filter((grant) => !isRevoked(grant))]
+      })
+    )
+  }
+}
+
 /** Remembered answers of all projects. */
 export class Grants extends Context.Service<Grants, GrantsShape>()("super-pi/Grants") {
   /** `grants.json` of the home folder. Building it touches no file. */
@@ -100,81 +168,23 @@ export class Grants extends Context.Service<Grants, GrantsShape>()("super-pi/Gra
           empty: nothing,
           what: "list of remembered answers"
         })
-
-        const known = Effect.gen(function* () {
-          return fresh(yield* file.read, yield* DateTime.now)
-        })
-
-        const orLog = <A>(effect: Effect.Effect<A, OwnFileFailed>, otherwise: A) =>
-          Effect.catch(effect, ({ message }) => Effect.as(Effect.logWarning(message), otherwise))
-
-        const change = Effect.fnUntraced(function* <A>(
-          apply: (
-            grants: ReadonlyArray<RememberedGrant>,
-            now: string
-          ) => readonly [result: A, grants: ReadonlyArray<RememberedGrant>]
-        ) {
-          const now = yield* DateTime.now
-          return yield* file.change((list) => {
-            const [result, grants] = apply(fresh(list, now), DateTime.formatIso(now))
-            return [result, { version: 1, grants: bounded(grants) }]
-          })
-        })
-
-        return Grants.of({
-          of: Effect.fn("Grants.of")((project) =>
-            Effect.map(known, (grants) => grants.filter((grant) => grant.project === project))
-          ),
-          remember: Effect.fn("Grants.remember")(function* (project, { access, folder, subject, verdict }) {
-            const id = (yield* random.uuidV4()).slice(0, 8)
-            const grant: Grant = { verdict, access, subject, ...(folder === undefined ? {} : { folder }) }
-            yield* orLog(
-              change((grants, now) => [
-                undefined,
-                [
-                  ...grants.filter((other) => other.project !== project || !replaces(grant, other)),
-                  { id, project, ...grant, grantedAt: now, usedAt: now }
-                ]
-              ]),
-              undefined
-            )
-          }),
-          use: Effect.fn("Grants.use")(function* (project, used) {
-            const today = day(DateTime.formatIso(yield* DateTime.now))
-            const isUsed = (grant: RememberedGrant) =>
-              grant.project === project && used.some((one) => isSame(one, grant)) && day(grant.usedAt) !== today
-            if (!(yield* orLog(known, [])).some(isUsed)) return
-            yield* orLog(
-              change((all, now) => [
-                undefined,
-                all.map((grant) => (isUsed(grant) ? { ...grant, usedAt: now } : grant))
-              ]),
-              undefined
-            )
-          }),
-          list: known,
-          revoke: Effect.fn("Grants.revoke")((ids) =>
-            change((grants) => {
-              const isRevoked = ({ id }: RememberedGrant) => ids === "all" || ids.has(id)
-              return [grants.filter(isRevoked), grants.filter((grant) => !isRevoked(grant))]
-            })
-          )
-        })
+        return makeGrants({ ...file, nextId: Effect.map(random.uuidV4(), (id) => id.slice(0, 8)) })
       })
     )
 
-  /** In memory: for tests, and for hosts that keep nothing. */
+  /** In memory, with the same promises: for tests, and for hosts that keep nothing. */
   static readonly layerMemory: Layer.Layer<Grants> = Layer.sync(Grants, () => {
-    let all: ReadonlyArray<readonly [project: string, grant: Grant]> = []
-    return {
-      of: (project) => Effect.sync(() => all.flatMap(([owner, grant]) => (owner === project ? [grant] : []))),
-      remember: (project, grant) =>
+    let kept = nothing
+    let count = 0
+    return makeGrants({
+      read: Effect.sync(() => kept),
+      change: (apply) =>
         Effect.sync(() => {
-          all = [...all.filter(([owner, other]) => owner !== project || !replaces(grant, other)), [project, grant]]
+          const [result, list] = apply(kept)
+          kept = list
+          return result
         }),
-      use: () => Effect.void,
-      list: Effect.succeed([]),
-      revoke: () => Effect.succeed([])
-    }
+      nextId: Effect.sync(() => String(++count))
+    })
   })
 }

@@ -4,9 +4,8 @@ import * as Result from "effect/Result"
 import type { HookSettings } from "../../domain/Hook.ts"
 import type { SandboxProfile } from "../../domain/sandbox/Profile.ts"
 import type { McpServerSettings, PermissionSettings } from "../Settings.ts"
-import { readProfile } from "../settings/AgentSections.ts"
-import { type Complain, rootSection, tellUnknown } from "../settings/ConfigKey.ts"
-import * as keys from "../settings/ConfigKeys.ts"
+import { readProfile, withoutProfile } from "../settings/AgentSections.ts"
+import { type Complain, rootSection } from "../settings/ConfigKey.ts"
 import { placeIn } from "../settings/ConfigLines.ts"
 import { parseHookFile, readHooks } from "../settings/HookSection.ts"
 import { parseServerFile, readServers } from "../settings/McpSection.ts"
@@ -46,14 +45,13 @@ const parseConfig = (text: string, file: string): Result.Result<FileContent, str
       const root = rootSection(document, complain)
       for (const { meant, path } of root.unknown(sections)) {
         const remedy = meant === undefined ? `it may have ${sections.join(", ")}` : `did you mean [${meant}]?`
-        complain(path, `is not read in a project; ${remedy}`)
+        complain(path, `is not read in a project; ${remedy}${withoutProfile(root, meant)}`)
       }
-      tellUnknown(root.section("sandbox"), Object.keys(keys.sandbox), complain)
       return {
         permission: readPermission(root.section("permission"), complain, complain),
         hooks: readHooks(root.section("hooks"), file, complain, complain),
         mcpServers: readServers(root.section("mcp_servers"), complain),
-        sandboxProfile: readProfile(root),
+        sandboxProfile: readProfile(root, complain),
         warnings
       }
     })

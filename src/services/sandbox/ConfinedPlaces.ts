@@ -4,11 +4,14 @@ import type * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import type * as Path from "effect/Path"
 import type { Environment } from "../../domain/ChildEnvironment.ts"
-import { type BubblewrapPolicy, contains, type Place } from "../../domain/sandbox/Bubblewrap.ts"
+import { isWithin } from "../../domain/files/Paths.ts"
+import type { BubblewrapPolicy, Place } from "../../domain/sandbox/Bubblewrap.ts"
 import type { SandboxProfile } from "../../domain/sandbox/Profile.ts"
 import * as Sensitive from "../../domain/sandbox/SensitiveNames.ts"
 import { socketPaths } from "../../domain/sandbox/UnixSockets.ts"
 import type { Confinement } from "../SandboxRunner.ts"
+import { readableScratch, temporaryFolder } from "../Workspace.ts"
+import { searchedFolders } from "./Executable.ts"
 import { makeGitFolders } from "./GitFolders.ts"
 import { both, CONCURRENT, makeProtector, type Watched } from "./Protection.ts"
 
@@ -29,6 +32,15 @@ export interface ConfinedPlaces {
 const socketFolders = ["/run", "/var/run"]
 
 const temporaryFolders = ["/tmp", "/var/tmp"]
+
+/** A sandbox has its own of these: those of the system would lead out of it, or not work in it. */
+const ownFolders = ["/dev", "/proc"]
+
+/** A folder like any other, though it lies among devices. */
+const MEMORY = "/dev/shm"
+
+/** Everything, and the switches of the kernel: never writable, whatever the workspace is. */
+const isSystem = (name: string): boolean => name === "/" || isWithin("/sys", name)
 
 /** What a closed profile still sees beside the workspace. */
 const systemFolders = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix", "/gnu"]
@@ -74,20 +86,20 @@ export const makeConfinedPlaces = (input: ConfinedPlacesInput): ConfinedPlaces =
   const inHome = (names: ReadonlyArray<string>) =>
     person === undefined ? [] : names.map((name) => path.join(person, name))
 
-  const searched = (environment["PATH"] ?? "").split(":").filter((folder) => path.isAbsolute(folder))
+  const searched = searchedFolders(path, environment)
 
   /** Programs in a folder of the person's own need what lies beside them. A folder that is wider than that is left out. */
   const toolchains = Effect.gen(function* () {
     const names = searched.flatMap((folder) => [folder, path.join(folder, "..", "lib")])
     const kept = yield* present([home, ...(person === undefined ? [] : [person])], "hidden")
     const found = yield* present(names, "readable")
-    return found.filter((place) => !kept.some((one) => contains(place.path, one.path)))
+    return found.filter((place) => !kept.some((one) => isWithin(place.path, one.path)))
   })
 
   /** By the system's own list, and by the names that the environment gives. */
   const sockets = Effect.fnUntraced(function* (roots: ReadonlyArray<Place>) {
     const table = yield* Effect.orElseSucceed(fs.readFileString("/proc/net/unix"), () => "")
-    const inside = (name: string) => roots.some((root) => contains(root.path, name))
+    const inside = (name: string) => roots.some((root) => isWithin(root.path, name))
     const named = [environment["SSH_AUTH_SOCK"], environment["DOCKER_HOST"], environment["CONTAINER_HOST"]].flatMap(
       (value) => (value === undefined ? [] : [value.replace(/^unix:\/\//, "")])
     )
@@ -97,7 +109,7 @@ export const makeConfinedPlaces = (input: ConfinedPlacesInput): ConfinedPlaces =
       "hidden"
     )
     // The folders for temporary files are the session's own, but for a workspace in them.
-    const isReplaced = (name: string) => temporaryFolders.some((folder) => contains(folder, name)) && !inside(name)
+    const isReplaced = (name: string) => temporaryFolders.some((folder) => isWithin(folder, name)) && !inside(name)
     return found.filter((place) => place.type === "file" && !isReplaced(place.path))
   })
 
@@ -105,25 +117,22 @@ export const makeConfinedPlaces = (input: ConfinedPlacesInput): ConfinedPlaces =
   const hidden = Effect.fnUntraced(function* (scratch: string, roots: ReadonlyArray<Place>, network: boolean) {
     const runtime = environment["XDG_RUNTIME_DIR"]
     const folders = yield* present([...socketFolders, ...(runtime === undefined ? [] : [runtime])], "hidden")
-    const secrets = yield* present(
-      [home, ...inHome(Sensitive.secretFolders), ...inHome(Sensitive.secretFiles), ...Sensitive.systemSecrets],
-      "hidden"
-    )
+    const secrets = yield* present(Sensitive.privatePlaces(home, person), "hidden")
     const closed = [...folders, ...secrets]
-    const isClosed = ({ path: name }: Place) => closed.some((one) => contains(one.path, name))
+    const isClosed = ({ path: name }: Place) => closed.some((one) => isWithin(one.path, name))
     const resolver = network ? yield* present([RESOLVER], "readable") : []
     return [
       ...closed,
       ...(yield* sockets(roots)).filter((place) => !isClosed(place)),
       ...resolver.filter(isClosed),
-      ...(yield* present([scratch], "readable"))
+      ...(yield* present(readableScratch(scratch), "readable"))
     ]
   })
 
   /** What commands may write, and what of it they must not. */
   const open = Effect.fnUntraced(function* (roots: ReadonlyArray<Place>) {
     const names = roots.map((root) => root.path)
-    const isPerson = (root: string) => person !== undefined && contains(root, person)
+    const isPerson = (root: string) => person !== undefined && isWithin(root, person)
     const kept = yield* Effect.forEach(
       names.flatMap((root) =>
         Sensitive.protectedNames.map((name) => ({
@@ -146,20 +155,31 @@ export const makeConfinedPlaces = (input: ConfinedPlacesInput): ConfinedPlaces =
     { roots, scratch }: Confinement,
     cwd: string
   ): Effect.fn.Return<Confining> {
-    const temporary = path.join(scratch, "tmp")
-    yield* Effect.ignore(fs.makeDirectory(temporary, { recursive: true, mode: 0o700 }))
+    const temporary = temporaryFolder(scratch)
+    // Also what another command writes meanwhile can be read.
+    for (const folder of readableScratch(scratch)) {
+      yield* Effect.ignore(fs.makeDirectory(folder, { recursive: true, mode: 0o700 }))
+    }
     const network = profile === "workspace"
     const canWrite = profile !== "read-only"
-    const treated = yield* present(roots, canWrite ? "writable" : "readable")
-    const workspace = treated.filter(({ type }) => type === "folder")
+    const folders = (yield* present(roots, canWrite ? "writable" : "readable")).filter(
+      ({ path: name, type }) =>
+        type === "folder" && (isWithin(MEMORY, name) || !ownFolders.some((own) => isWithin(own, name)))
+    )
+    const workspace = folders.filter(({ path: name }) => !isSystem(name))
+    const system = folders.filter(({ path: name }) => isSystem(name))
     const { places, watched } = canWrite ? yield* open(workspace) : { places: workspace, watched: [] }
-    const seen: ReadonlyArray<Place> =
-      profile === "strict"
-        ? [...(yield* present(systemFolders, "readable")), ...(yield* toolchains)]
-        : [{ path: "/", type: "folder", treatment: "readable" }]
+    const isAllSeen = profile !== "strict" || system.some(({ path: name }) => name === "/")
+    const seen: ReadonlyArray<Place> = isAllSeen
+      ? [{ path: "/", type: "folder", treatment: "readable" }]
+      : [
+          ...(yield* present(systemFolders, "readable")),
+          ...(yield* toolchains),
+          ...system.map((place): Place => ({ ...place, treatment: "readable" }))
+        ]
     const closed = yield* hidden(scratch, workspace, network)
     const visible = [...seen, ...places.filter(({ treatment }) => treatment === "writable")]
-    const isSeen = (place: Place) => visible.some((one) => contains(one.path, place.path))
+    const isSeen = (place: Place) => visible.some((one) => isWithin(one.path, place.path))
     const running = yield* Effect.orElseSucceed(fs.readDirectory("/run"), () => [])
     return {
       policy: {
@@ -171,7 +191,7 @@ export const makeConfinedPlaces = (input: ConfinedPlacesInput): ConfinedPlaces =
         ],
         temporary: Option.getOrElse(yield* Effect.option(fs.realPath(temporary)), () => temporary),
         links: yield* linksAmong([
-          ...(profile === "strict" ? systemFolders : []),
+          ...(isAllSeen ? [] : systemFolders),
           ...running.map((name) => path.join("/run", name))
         ]),
         kernel: (yield* present(

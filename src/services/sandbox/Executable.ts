@@ -4,13 +4,16 @@ import type * as FileSystem from "effect/FileSystem"
 import type * as Path from "effect/Path"
 import type { Environment } from "../../domain/ChildEnvironment.ts"
 
-export const findExecutable = Effect.fnUntraced(function* (
+/** The folders of `PATH`. A relative one would mean another folder in each place, and is none. */
+export const searchedFolders = (path: Path.Path, environment: Environment): ReadonlyArray<string> =>
+  (environment["PATH"] ?? "").split(":").filter((folder) => path.isAbsolute(folder))
+
+export const findExecutableIn = Effect.fnUntraced(function* (
   fs: FileSystem.FileSystem,
   path: Path.Path,
-  environment: Environment,
+  folders: ReadonlyArray<string>,
   name: string
 ) {
-  const folders = (environment["PATH"] ?? "").split(":").filter((folder) => path.isAbsolute(folder))
   for (const folder of folders) {
     const candidate = path.join(folder, name)
     const info = yield* Effect.option(fs.stat(candidate))
@@ -18,3 +21,10 @@ export const findExecutable = Effect.fnUntraced(function* (
   }
   return undefined
 })
+
+export const findExecutable = (
+  fs: FileSystem.FileSystem,
+  path: Path.Path,
+  environment: Environment,
+  name: string
+): Effect.Effect<string | undefined> => findExecutableIn(fs, path, searchedFolders(path, environment), name)

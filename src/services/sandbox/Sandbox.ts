@@ -29,7 +29,8 @@ const nowhere = (platform: string): Mechanism => {
 }
 
 export const makeSandbox = Effect.fnUntraced(function* (input: SandboxInput): Effect.fn.Return<Sandbox> {
-  const { platform } = input
+  const { fs, platform } = input
+  const realOf = (path: string) => Effect.orElseSucceed(fs.realPath(path), () => path)
   const mechanism =
     platform === "linux"
       ? yield* makeBubblewrap(input)
@@ -42,7 +43,9 @@ export const makeSandbox = Effect.fnUntraced(function* (input: SandboxInput): Ef
     wrap: Effect.fnUntraced(function* (invocation, confinement, cwd) {
       const { profile } = confinement
       if (profile === "off") return { invocation, watched: [], environment: {} }
-      const own = confinement.roots.find((root) => isWithin(input.home, root))
+      const home = yield* realOf(input.home)
+      const roots = yield* Effect.forEach(confinement.roots, realOf)
+      const own = roots.find((root) => isWithin(home, root))
       if (own !== undefined) {
         return yield* new CommandFailed({
           message: `The command was not run: ${own} lies in the agent's own home folder, which commands in a sandbox do not see. Open a session in another folder, or run it unsandboxed.`

@@ -55,10 +55,15 @@ const notStarted = (text: string): CommandFailed =>
 /** A command, with or without a limit of time. */
 type Command = Omit<ShellCommand, "timeout">
 
-const explain = (command: Command, error: PlatformError): CommandFailed =>
-  error.reason._tag === "NotFound" && error.reason.method === "access"
-    ? new CommandFailed({ message: `The folder ${command.cwd} does not exist: commands run there` })
-    : notStarted(systemText(error))
+const explain = ({ cwd }: Command, error: PlatformError): CommandFailed => {
+  if (error.reason._tag === "NotFound" && error.reason.method === "access") {
+    return new CommandFailed({ message: `The folder ${cwd} does not exist: commands run there` })
+  }
+  const text = systemText(error)
+  return text.includes("ENOTDIR")
+    ? new CommandFailed({ message: `${cwd} is no folder: commands run in one` })
+    : notStarted(text.includes("EACCES") ? `${text}; may this user enter ${cwd}?` : text)
+}
 
 /** The command itself writes to stdout only: what comes here is of the sandbox or the shell around it. */
 const lastWords = <E>(bytes: Stream.Stream<Uint8Array, E>) =>

@@ -31,14 +31,35 @@ export interface AgentSettings {
   readonly folderTrust: boolean | undefined
 }
 
-/** The profile that holds for a section `[sandbox]`. */
-export const readProfile = (root: Section): SandboxProfile | undefined =>
-  root.section("sandbox").read("profile", keys.sandbox.profile)
+const CONFINED = keys.sandbox.profile.otherwise
+
+const UNTIL_THEN = ' Until this is corrected, the profile is "strict"'
+
+/** What a misspelt name of the section does, to be said behind the question what was meant. */
+export const withoutProfile = (root: Section, meant: string | undefined): string =>
+  meant === "sandbox" && !root.section("sandbox", CONFINED).has("profile") ? UNTIL_THEN : ""
+
+/**
+ * The profile that a file names in `[sandbox]`. It is `strict` where one cannot be read: a value that is none or stands in
+ * place of the section, a misspelt key, a misspelt name of the section.
+ */
+export const readProfile = (root: Section, complain: Complain): SandboxProfile | undefined => {
+  const section = root.section("sandbox", CONFINED)
+  const profile = section.read("profile", keys.sandbox.profile)
+  const others = section.unknown(Object.keys(keys.sandbox))
+  const isMisspelt = profile === undefined && others.some(({ meant }) => meant !== undefined)
+  for (const { meant, path } of others) {
+    const remedy = meant === undefined ? "the only key is profile" : `did you mean ${meant}?`
+    complain(path, `is not read; ${remedy}${meant !== undefined && isMisspelt ? UNTIL_THEN : ""}`)
+  }
+  if (profile !== undefined) return profile
+  const isElsewhere = root.unknown(["sandbox"]).some(({ meant }) => meant !== undefined)
+  return root.isMistaken("sandbox") || isMisspelt || isElsewhere ? "strict" : undefined
+}
 
 /** Misspelt keys; `alarm` takes those that were to confine something. */
 const tellUnknownKeys = (root: Section, complain: Complain, alarm: Complain): void => {
   const toolset = root.section("toolset")
-  tellUnknown(root.section("sandbox"), Object.keys(keys.sandbox), alarm)
   tellUnknown(toolset, ["bash", "web_fetch"], complain)
   tellUnknown(toolset.section("bash"), Object.keys(keys.bash), complain)
   tellUnknown(toolset.section("web_fetch"), Object.keys(keys.webFetch), alarm)
@@ -61,7 +82,7 @@ export const readAgentSections = (root: Section, complain: Complain, alarm: Comp
   const domains = fetch.read("allowed_domains", keys.webFetch.allowed_domains)
   tellUnknownKeys(root, complain, alarm)
   return {
-    sandboxProfile: readProfile(root),
+    sandboxProfile: readProfile(root, alarm),
     processLimit: bash.read("process_limit", keys.bash.process_limit),
     commandTimeout: bash.read("timeout_secs", keys.bash.timeout_secs),
     harness: root.section("agent").read("harness", keys.agent.harness),

@@ -2,7 +2,7 @@
 import * as Toml from "effect/encoding/Toml"
 import * as Result from "effect/Result"
 import type { RelaySettings } from "../Settings.ts"
-import { readAgentSections } from "./AgentSections.ts"
+import { readAgentSections, withoutProfile } from "./AgentSections.ts"
 import { type Complain, readItem, rootSection, type Section, tellUnknown } from "./ConfigKey.ts"
 import * as keys from "./ConfigKeys.ts"
 import { placeIn } from "./ConfigLines.ts"
@@ -61,7 +61,7 @@ const tellUnknownSections = (root: Section, complain: Complain, alarm: Complain)
     }
     const remedy = meant === undefined ? `the sections are ${sectionNames.join(", ")}` : `did you mean [${meant}]?`
     const tell = meant === "permission" || meant === "hooks" || meant === "sandbox" ? alarm : complain
-    tell(path, `is not read: there is no such section; ${remedy}`)
+    tell(path, `is not read: there is no such section; ${remedy}${withoutProfile(root, meant)}`)
   }
 }
 

@@ -76,7 +76,10 @@ export interface Section {
   readonly path: string
   readonly has: (name: string) => boolean
   readonly read: <A>(name: string, key: ConfigKey<A>) => A | undefined
-  readonly section: (name: string) => Section
+  /** `otherwise` is what a complaint says to hold where it is no table; the first who asks for a section says it. */
+  readonly section: (name: string, otherwise?: string) => Section
+  /** Whether something else than a table stands where a section should. */
+  readonly isMistaken: (name: string) => boolean
   /** The tables inside this one, by name. */
   readonly sections: () => ReadonlyArray<readonly [string, Section]>
   /** What stands in it beside the names that are known. */
@@ -111,15 +114,15 @@ export const readItem = <A>(item: ListItem, key: ConfigKey<A>, complain: Complai
 
 const makeSection = (table: Table, path: string, complain: Complain): Section => {
   const pathOf = (name: string) => [path, spoken(name)].filter((part) => part !== "").join(".")
-  const sectionOf = (name: string, value: unknown): Section => {
+  const sectionOf = (name: string, value: unknown, otherwise: string): Section => {
     if (isTable(value)) return makeSection(value, pathOf(name), complain)
-    complain(pathOf(name), `must be a table; write [${pathOf(name)}] and its keys below; the value is ignored`)
+    complain(pathOf(name), `must be a table; write [${pathOf(name)}] and its keys below; ${otherwise}`)
     return makeSection({}, pathOf(name), complain)
   }
   // Several readers may ask for one section, and what is wrong with it is told once.
   const known = new Map<string, Section>()
-  const section = (name: string): Section => {
-    const found = known.get(name) ?? sectionOf(name, table[name] ?? {})
+  const section = (name: string, otherwise = "the value is ignored"): Section => {
+    const found = known.get(name) ?? sectionOf(name, table[name] ?? {}, otherwise)
     known.set(name, found)
     return found
   }
@@ -129,6 +132,7 @@ const makeSection = (table: Table, path: string, complain: Complain): Section =>
     read: (name, key) =>
       table[name] === undefined ? undefined : readItem({ path: pathOf(name), value: table[name] }, key, complain),
     section,
+    isMistaken: (name) => table[name] !== undefined && !isTable(table[name]),
     sections: () => Object.keys(table).map((name) => [name, section(name)]),
     unknown: (known) =>
       Object.keys(table)

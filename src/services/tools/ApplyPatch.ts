@@ -165,7 +165,7 @@ export const makeApplyPatch = (services: ChangeServices): ToolDefinition => {
         return yield* new ToolInputInvalid({ message })
       }
       const placeOf = (name: string | null) =>
-        name === null ? Effect.undefined : services.places.find(name, workspace)
+        name === null ? Effect.undefined : services.places.find(name, workspace, 'A file name in "patch"')
       const parts = yield* Effect.forEach(files, (patch) =>
         Effect.map(Effect.all([placeOf(patch.from), placeOf(patch.to)]), ([from, to]): Part => ({ patch, from, to }))
       )

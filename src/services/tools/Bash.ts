@@ -2,11 +2,13 @@
 import * as AiTool from "effect/ai/Tool"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import type * as FileSystem from "effect/FileSystem"
 import * as Schema from "effect/Schema"
 import { isReadOnlyLine } from "../../domain/permission/ReadOnlyCommand.ts"
 import { parseLine } from "../../domain/permission/ShellLine.ts"
 import { fenced } from "../../domain/text/Fence.ts"
 import { textContent } from "../../domain/Tool.ts"
+import { failure } from "../files/DiskFile.ts"
 import type { SandboxRunnerShape } from "../SandboxRunner.ts"
 import type { SettingsShape } from "../Settings.ts"
 import type { PreparedCall, ToolContext, ToolDefinition, ToolOutcome } from "../ToolDefinition.ts"
@@ -15,10 +17,10 @@ import type { Workspace } from "../Workspace.ts"
 import { type BackgroundCommands, MOST_RUNNING } from "./support/BackgroundCommands.ts"
 import { outcomeOf } from "./support/CommandOutcome.ts"
 import type { CommandReach } from "./support/CommandReach.ts"
-import { makeInput } from "./support/Input.ts"
+import { makeInput, withoutNul } from "./support/Input.ts"
 import { makeLiveOutput } from "./support/LiveOutput.ts"
 import { failed } from "./support/Outcome.ts"
-import type { Places } from "./support/Places.ts"
+import type { Place, Places } from "./support/Places.ts"
 import type { SpillFiles } from "./support/SpillFiles.ts"
 
 const parameters = Schema.Struct({
@@ -52,6 +54,7 @@ const TITLE_LIMIT = 200
 const leavesRunning = (command: string): boolean => /(^|[^&>\\])&\s*$/.test(command)
 
 export interface BashServices {
+  readonly fs: FileSystem.FileSystem
   readonly runner: SandboxRunnerShape
   readonly settings: SettingsShape
   readonly places: Places
@@ -77,8 +80,19 @@ const titleOf = ({ command, place }: Task): string => {
   return place === undefined ? short : `${short} (in ${place})`
 }
 
-export const makeBash = ({ background, places, reach, runner, settings, spills }: BashServices): ToolDefinition => {
+export const makeBash = (services: BashServices): ToolDefinition => {
+  const { background, fs, places, reach, runner, settings, spills } = services
   const decode = makeInput("bash", parameters)
+
+  const folder = Effect.fnUntraced(function* ({ real, shown }: Place) {
+    const remedy = "name a folder, or leave it out for the working folder"
+    const { type } = yield* Effect.mapError(
+      fs.stat(real),
+      (error) => new ToolInputInvalid({ message: `"cwd": ${failure(shown, error).message}; ${remedy}` })
+    )
+    if (type === "Directory") return
+    return yield* new ToolInputInvalid({ message: `"cwd" names ${shown}, which is no folder: ${remedy}` })
+  })
 
   const placed = Effect.fnUntraced(function* (
     { command, cwd, unsandboxed }: Task,
@@ -135,12 +149,15 @@ export const makeBash = ({ background, places, reach, runner, settings, spills }
     if (unsandboxed && reason.trim() === "") {
       return yield* new ToolInputInvalid({ message: `"unsandboxed" needs a "reason" that the user can judge` })
     }
+    yield* withoutNul("command", command, "no program takes one; write \\0 where printf or the like is to make it")
     if (input.background !== true && leavesRunning(command)) {
       return yield* new ToolInputInvalid({
         message: `"command" ends with &, and what it leaves running is ended with it: leave the & out and set "background"`
       })
     }
-    const place = cwd === undefined ? undefined : yield* places.find(cwd, workspace)
+    const place = cwd === undefined ? undefined : yield* places.find(cwd, workspace, `"cwd"`)
+    // What is outside is looked at once that is allowed.
+    if (place?.outside === false) yield* folder(place)
     const { commandTimeout = DEFAULT_TIMEOUT } = yield* settings.current
     const wanted = timeout === undefined ? commandTimeout : Duration.millis(Math.max(0, timeout))
     const isTooLong = Duration.isGreaterThan(wanted, LONGEST_TIMEOUT)
@@ -151,7 +168,7 @@ export const makeBash = ({ background, places, reach, runner, settings, spills }
       timeout: Duration.clamp(wanted, { minimum: SHORTEST_TIMEOUT, maximum: LONGEST_TIMEOUT }),
       unsandboxed,
       ...(isTooLong ? { note: "the timeout was shortened to 30 minutes, the longest there is" } : {}),
-      outside: place?.outside === true ? [place.real] : []
+      outside: place?.outside === true ? place : undefined
     }
   })
 
@@ -162,8 +179,11 @@ export const makeBash = ({ background, places, reach, runner, settings, spills }
     concurrency: "exclusive",
     prepare: Effect.fnUntraced(function* (raw, workspace) {
       const input = yield* decode(raw)
-      const { outside: folder, ...task } = yield* taskOf(input, workspace)
-      const outside = [...folder, ...(yield* reach.outside(task.command, workspace))]
+      const { outside: elsewhere, ...task } = yield* taskOf(input, workspace)
+      const outside = [
+        ...(elsewhere === undefined ? [] : [elsewhere.real]),
+        ...(yield* reach.outside(task.command, workspace))
+      ]
       const words = [
         ...(input.description === undefined ? [] : [input.description]),
         fenced(task.command, "sh"),
@@ -184,7 +204,11 @@ export const makeBash = ({ background, places, reach, runner, settings, spills }
           ...(task.unsandboxed && { unsandboxed: true }),
           ...(outside.length > 0 && { outside })
         },
-        run: (context) => (input.background === true ? start(task, context) : run(task, context))
+        run: (context) =>
+          Effect.suspend(() => (elsewhere === undefined ? Effect.void : folder(elsewhere))).pipe(
+            Effect.andThen(input.background === true ? start(task, context) : run(task, context)),
+            Effect.catch(({ message }) => Effect.succeed(failed(message)))
+          )
       } satisfies PreparedCall
     })
   }

@@ -5,8 +5,10 @@ import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
 import type { ChildProcessSpawner } from "effect/process/ChildProcessSpawner"
 import type { Environment } from "../../domain/ChildEnvironment.ts"
+import { privatePlaces } from "../../domain/sandbox/SensitiveNames.ts"
 import { ClientFS } from "../ClientFS.ts"
 import { makeRealPaths } from "../files/RealPath.ts"
+import { makeWorkspaceBounds } from "../files/WorkspaceBounds.ts"
 import { makeSearch } from "../files/search/SearchLocal.ts"
 import { Notes } from "../Notes.ts"
 import { Projects } from "../Projects.ts"
@@ -48,14 +50,16 @@ const make = Effect.fnUntraced(function* (environment: Environment) {
   const remembering = { notes: yield* Notes, projects }
   const search = yield* makeSearch(environment)
   const realPaths = makeRealPaths(fs, paths)
-  const places = makePlaces(paths, realPaths, environment["HOME"])
+  const person = environment["HOME"]
+  const bounds = makeWorkspaceBounds(fs, realPaths, privatePlaces(settings.home, person))
+  const places = makePlaces(paths, realPaths, bounds, person)
   const ledger = makeReadLedger()
   const suggestions = makeSuggestions(fs, paths)
   const background = makeBackgroundCommands(runner)
-  const reach = makeCommandReach(fs, paths, realPaths)
+  const reach = makeCommandReach(fs, paths, realPaths, bounds)
   const notices = makeNotices()
   const changes = { files, places, ledger, suggestions, notices }
-  const looking = { fs, search, places, settings }
+  const looking = { fs, search, places, bounds, settings }
 
   const tools: Readonly<Record<string, ToolDefinition>> = {
     read: makeRead({ ...changes, fs }),
@@ -65,7 +69,7 @@ const make = Effect.fnUntraced(function* (environment: Environment) {
     grep: makeGrep(looking),
     glob: makeGlob(looking),
     list: makeList({ ...looking, paths, realPaths, suggestions }),
-    bash: makeBash({ runner, settings, places, reach, background, spills: makeSpillFiles(fs, paths) }),
+    bash: makeBash({ fs, runner, settings, places, reach, background, spills: makeSpillFiles(fs, paths) }),
     bash_output: makeBashOutput(background),
     bash_stop: makeBashStop(background),
     todo: makeTodo(),

@@ -1,13 +1,12 @@
 /** The `glob` tool: names of files that match a pattern. */
 import * as AiTool from "effect/ai/Tool"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { fileGlob } from "../../domain/files/FileGlob.ts"
 import { showPath } from "../../domain/files/Paths.ts"
+import { failure } from "../files/DiskFile.ts"
 import type { PreparedCall, ToolContext, ToolDefinition } from "../ToolDefinition.ts"
-import { shownBelow } from "./support/Hidden.ts"
-import { makeInput } from "./support/Input.ts"
+import { makeInput, someGlob } from "./support/Input.ts"
 import { completed, failed } from "./support/Outcome.ts"
 import { accessToAll, type Place } from "./support/Places.ts"
 import {
@@ -36,12 +35,10 @@ export const makeGlob = (services: LookServices): ToolDefinition => {
   const run = Effect.fn("Tools.glob")(
     function* (found: ReadonlyArray<Place>, input: typeof parameters.Type, context: ToolContext) {
       for (const { real, shown } of found) {
-        const info = yield* Effect.option(fs.stat(real))
-        if (Option.isNone(info)) return failed(`${shown} does not exist`)
-        if (info.value.type !== "Directory") return failed(`${shown} is not a folder`)
+        const { type } = yield* Effect.mapError(fs.stat(real), (error) => failure(shown, error))
+        if (type !== "Directory") return failed(`${shown} is not a folder`)
       }
       const includeIgnored = yield* includesIgnored(settings, input.include_ignored)
-      const readable = yield* context.readable
       const isNamed = fileGlob(input.pattern)
       const { hidden, items, more } = yield* lookIn(
         services,
@@ -49,10 +46,7 @@ export const makeGlob = (services: LookServices): ToolDefinition => {
         includeIgnored,
         context,
         LIMIT,
-        (scope, place, limit) => {
-          const isShown = shownBelow(place, readable)
-          return search.files(scope, (relative) => isNamed(relative) && isShown(relative), limit)
-        }
+        (scope, shows, limit) => search.files(scope, (relative) => isNamed(relative) && shows(relative), limit)
       )
       const { cwd } = context.workspace
       return completed(
@@ -74,6 +68,7 @@ export const makeGlob = (services: LookServices): ToolDefinition => {
     concurrency: "shared",
     prepare: Effect.fnUntraced(function* (raw, workspace) {
       const input = yield* decode(raw)
+      yield* someGlob("pattern", input.pattern)
       const found = yield* findPlaces(places, input.path, workspace)
       return {
         title: `Find ${input.pattern} in ${shownPlaces(found)}`,

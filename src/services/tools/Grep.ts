@@ -6,8 +6,7 @@ import { showPath } from "../../domain/files/Paths.ts"
 import { failure } from "../files/DiskFile.ts"
 import type { Found, Match } from "../files/search/Search.ts"
 import type { PreparedCall, ToolContext, ToolDefinition } from "../ToolDefinition.ts"
-import { shownBelow } from "./support/Hidden.ts"
-import { makeInput } from "./support/Input.ts"
+import { makeInput, someGlob, withoutNul } from "./support/Input.ts"
 import { completed, failed } from "./support/Outcome.ts"
 import { accessToAll, type Place } from "./support/Places.ts"
 import {
@@ -54,19 +53,18 @@ export const makeGrep = (services: LookServices): ToolDefinition => {
         }
       }
       const includeIgnored = yield* includesIgnored(settings, input.include_ignored)
-      const readable = yield* context.readable
       const { hidden, ...result } = yield* lookIn(
         services,
         found,
         includeIgnored,
         context,
         LIMIT,
-        (scope, place, limit) =>
+        (scope, shows, limit) =>
           search.grep({
             ...scope,
             pattern: input.pattern,
             glob: input.glob,
-            shows: shownBelow(place, readable),
+            shows,
             ignoreCase: input.ignore_case ?? false,
             limit
           })
@@ -85,6 +83,8 @@ export const makeGrep = (services: LookServices): ToolDefinition => {
     concurrency: "shared",
     prepare: Effect.fnUntraced(function* (raw, workspace) {
       const input = yield* decode(raw)
+      yield* withoutNul("pattern", input.pattern, "write \\x00 to look for one")
+      yield* someGlob("glob", input.glob)
       const found = yield* findPlaces(places, input.path, workspace)
       const files = input.glob === undefined ? "" : ` (${input.glob})`
       return {

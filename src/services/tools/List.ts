@@ -8,10 +8,11 @@ import * as Schema from "effect/Schema"
 import { failure } from "../files/DiskFile.ts"
 import { makeIgnoreRules } from "../files/IgnoreRules.ts"
 import type { RealPaths } from "../files/RealPath.ts"
+import type { WorkspaceBounds } from "../files/WorkspaceBounds.ts"
 import type { Readable } from "../PermissionBroker.ts"
 import type { SettingsShape } from "../Settings.ts"
 import type { PreparedCall, ToolContext, ToolDefinition } from "../ToolDefinition.ts"
-import { hiddenNote, shownBelow } from "./support/Hidden.ts"
+import { hiddenNote, noteClosed, shownBelow } from "./support/Hidden.ts"
 import { makeInput } from "./support/Input.ts"
 import { completed, failed } from "./support/Outcome.ts"
 import { accessTo, type Place, type Places } from "./support/Places.ts"
@@ -32,6 +33,7 @@ export interface ListServices {
   readonly paths: Path.Path
   readonly realPaths: RealPaths
   readonly places: Places
+  readonly bounds: WorkspaceBounds
   readonly suggestions: Suggestions
   readonly settings: SettingsShape
 }
@@ -43,7 +45,8 @@ const ignoredNote = (count: number): ReadonlyArray<string> =>
         `(${count} git-ignored ${count === 1 ? "name is" : "names are"} not shown; include_ignored shows ${count === 1 ? "it" : "them"})`
       ]
 
-export const makeList = ({ fs, paths, places, realPaths, settings, suggestions }: ListServices): ToolDefinition => {
+export const makeList = (services: ListServices): ToolDefinition => {
+  const { bounds, fs, paths, places, realPaths, settings, suggestions } = services
   const decode = makeInput("list", parameters)
 
   const nameOf = Effect.fnUntraced(function* (folder: string, { name, type }: FileSystem.DirectoryEntry) {
@@ -67,6 +70,16 @@ export const makeList = ({ fs, paths, places, realPaths, settings, suggestions }
     })
   })
 
+  /** Without what is private, and without links that lead there. */
+  const openOf = Effect.fnUntraced(function* ({ real }: Place, entries: ReadonlyArray<FileSystem.DirectoryEntry>) {
+    const { isClosed } = yield* bounds.closedBelow(real)
+    return yield* Effect.filter(entries, ({ name, type }) => {
+      const path = paths.join(real, name)
+      if (isClosed(path) || type !== "SymbolicLink") return Effect.succeed(!isClosed(path))
+      return Effect.map(realPaths.resolve(path), (target) => !isClosed(target))
+    })
+  })
+
   /** By the same rules as a search: a link is no folder. */
   const searchedOf = Effect.fnUntraced(function* (
     folder: string,
@@ -86,14 +99,16 @@ export const makeList = ({ fs, paths, places, realPaths, settings, suggestions }
       const info = yield* fs.stat(real)
       if (info.type !== "Directory") return failed(`${shown} is a file, not a folder: use read`)
       const all = yield* fs.readDirectoryEntries(real)
-      const shownEntries = yield* shownOf(place, all, yield* context.readable)
+      const open = yield* openOf(place, all)
+      const shownEntries = yield* shownOf(place, open, yield* context.readable)
       const entries = yield* searchedOf(real, shownEntries, asked)
       const sorted = entries.toSorted((one, other) => (one.name < other.name ? -1 : 1))
       const lines = [
         ...(yield* Effect.forEach(sorted.slice(0, LIMIT), (entry) => nameOf(real, entry))),
         ...(entries.length > LIMIT ? [`(${entries.length - LIMIT} more are not shown: use glob)`] : []),
         ...ignoredNote(shownEntries.length - entries.length),
-        ...hiddenNote(all.length - shownEntries.length)
+        ...hiddenNote(open.length - shownEntries.length),
+        ...noteClosed(all.filter((entry) => !open.includes(entry)).map(({ name }) => name))
       ]
       return completed(lines.length === 0 ? "(the folder is empty)" : lines.join("\n"))
     },

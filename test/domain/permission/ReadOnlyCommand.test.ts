@@ -136,10 +136,22 @@ describe("ReadOnlyCommand", () => {
   }
 
   it("what a line reads is told from every folder in which it may be", () => {
-    const read = (command: string) => pathsRead(parseLine(command), "/w", place)
+    const read = (command: string) => pathsRead(parseLine(command), "/w", place).named
     assert.deepStrictEqual(read("cat a b/../c '/w/d' < e | grep -n x f"), ["/w/a", "/w/b/../c", "/w/d", "/w/e", "/w/f"])
     assert.deepStrictEqual(read("cd sub && cat a"), ["/w/sub", "/w/a", "/w/sub/a"])
     assert.deepStrictEqual(read("rm a; cat b*/c"), ["/w/b*/c"])
+  })
+
+  it("what a line goes through is told with every folder in which it may be", () => {
+    const deep = (command: string) => pathsRead(parseLine(command), "/w", place).deep
+    for (const command of ["cat a", "ls -l", "grep x a", "wc -l a", "cat */a"]) {
+      assert.deepStrictEqual(deep(command), [], command)
+    }
+    for (const command of ["rg x", "grep -r x", "grep -rn -A 3 x", "find -name x", "du -s", "ls -lR", "egrep -r x"]) {
+      assert.include(deep(command), "/w", command)
+    }
+    assert.deepStrictEqual(deep("grep -r x src"), ["/w", "/w/src"])
+    assert.deepStrictEqual(deep("cd sub && find a"), ["/w", "/w/sub", "/w/a", "/w/sub/a"])
   })
 
   it("every root may be read, from wherever the line runs", () => {
@@ -151,7 +163,7 @@ describe("ReadOnlyCommand", () => {
     for (const command of ["cat /library/a", "cat /lib/../etc/a", "cat ../x", "cd /lib && git log"]) {
       assert.isFalse(isReadOnly(command, "/w", roots), command)
     }
-    assert.deepStrictEqual(pathsRead(parseLine("cd /lib && cat a"), "/w", { cwd: "/w", roots }), [
+    assert.deepStrictEqual(pathsRead(parseLine("cd /lib && cat a"), "/w", { cwd: "/w", roots }).named, [
       "/lib",
       "/w/a",
       "/lib/a"

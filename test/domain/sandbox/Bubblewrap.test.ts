@@ -1,13 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import {
-  argumentsOf,
-  type BubblewrapPolicy,
-  contains,
-  layersOf,
-  type Place
-} from "../../../src/domain/sandbox/Bubblewrap.ts"
+import { isWithin } from "../../../src/domain/files/Paths.ts"
+import { argumentsOf, type BubblewrapPolicy, layersOf, type Place } from "../../../src/domain/sandbox/Bubblewrap.ts"
 import { SandboxProfile, stricter } from "../../../src/domain/sandbox/Profile.ts"
 
 const folder = (path: string, treatment: Place["treatment"]): Place => ({ path, type: "folder", treatment })
@@ -50,7 +45,7 @@ const effective = (args: ReadonlyArray<string>, path: string): string => {
   args.forEach((flag, at) => {
     const point = flag === "--tmpfs" ? args[at + 1] : /^--(ro-)?bind$/.test(flag) ? args[at + 2] : undefined
     // A later mount on an outer folder hides all that was mounted in it.
-    if (point !== undefined && contains(point, path)) {
+    if (point !== undefined && isWithin(point, path)) {
       found = { point, flag: flag === "--bind" && args[at + 1] !== point ? "temporary" : flag }
     }
   })
@@ -109,7 +104,7 @@ describe("argumentsOf", () => {
         const places = placesOf(generated)
         const args = argumentsOf({ ...policy, places: [folder("/", "readable"), ...places] })
         for (const { path } of places) {
-          const around = places.filter((one) => contains(one.path, path))
+          const around = places.filter((one) => isWithin(one.path, path))
           const inmost = around.reduce((one, other) => (other.path.length > one.path.length ? other : one))
           const word = around
             .filter((one) => one.path === inmost.path)
@@ -132,7 +127,7 @@ describe("argumentsOf", () => {
         for (const { path, treatment } of layers) {
           if (treatment === "writable" || treatment === "temporary") continue
           const outer = layers
-            .filter((one) => one.treatment === "writable" && one.path !== path && contains(one.path, path))
+            .filter((one) => one.treatment === "writable" && one.path !== path && isWithin(one.path, path))
             .map((one) => one.path)
             .sort((one, other) => one.length - other.length)[0]
           if (outer === undefined) continue

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { type BubblewrapPolicy, contains, type Place } from "../../../src/domain/sandbox/Bubblewrap.ts"
+import { isWithin } from "../../../src/domain/files/Paths.ts"
+import type { BubblewrapPolicy, Place } from "../../../src/domain/sandbox/Bubblewrap.ts"
 import { seatbeltOf } from "../../../src/domain/sandbox/Seatbelt.ts"
 
 const folder = (path: string, treatment: Place["treatment"]): Place => ({ path, type: "folder", treatment })
@@ -43,7 +44,7 @@ describe("seatbeltOf", () => {
 
   it("leaves the temporary folder writable, though it lies in what is hidden", () => {
     const { denyWrite } = seatbeltOf(policy, [])?.filesystem ?? { denyWrite: [] }
-    assert.isFalse(denyWrite.some(({ path }) => contains(path, policy.temporary)))
+    assert.isFalse(denyWrite.some(({ path }) => isWithin(path, policy.temporary)))
   })
 
   it("is none where a secret would be readable with the folder around it", () => {
@@ -67,8 +68,8 @@ describe("seatbeltOf", () => {
         if (made === undefined) return
         for (const { path, treatment } of places) {
           if (treatment !== "hidden") continue
-          assert.isFalse(made.filesystem.allowRead.some((one) => contains(one.path, path)))
-          assert.isTrue(made.filesystem.denyRead.some((one) => contains(one.path, path)))
+          assert.isFalse(made.filesystem.allowRead.some((one) => isWithin(one.path, path)))
+          assert.isTrue(made.filesystem.denyRead.some((one) => isWithin(one.path, path)))
         }
       }),
     { arbitrary: { runs: 300 } }

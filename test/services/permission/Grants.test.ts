@@ -172,6 +172,39 @@ describe("Grants", () => {
     )
   )
 
+  it.effect("in memory keep the same promises", () =>
+    Effect.gen(function* () {
+      const { list, of, remember, revoke, use } = yield* Grants
+      yield* remember("/a", npm)
+      yield* TestClock.adjust("20 days")
+      yield* remember("/b", { ...npm, verdict: "reject" })
+      yield* remember("/a", { ...fetch, folder: "/a/x" })
+      yield* use("/a", [npm])
+      const day = "1970-01-21T00:00:00.000Z"
+      assert.deepStrictEqual(yield* list, [
+        { id: "1", project: "/a", ...npm, grantedAt: "1970-01-01T00:00:00.000Z", usedAt: day },
+        { id: "2", project: "/b", ...npm, verdict: "reject", grantedAt: day, usedAt: day },
+        { id: "3", project: "/a", ...fetch, folder: "/a/x", grantedAt: day, usedAt: day }
+      ])
+      assert.deepStrictEqual(
+        (yield* revoke(new Set(["1", "unknown"]))).map(({ id }) => id),
+        ["1"]
+      )
+      assert.deepStrictEqual(
+        (yield* of("/a")).map(({ subject }) => subject),
+        ["example.org"]
+      )
+      yield* TestClock.adjust("31 days")
+      assert.deepStrictEqual(yield* list, [])
+      yield* remember("/a", npm)
+      assert.deepStrictEqual(
+        (yield* revoke("all")).map(({ id }) => id),
+        ["4"]
+      )
+      assert.deepStrictEqual(yield* of("/a"), [])
+    }).pipe(Effect.provide(Grants.layerMemory))
+  )
+
   it.live("many processes at once lose nothing", () =>
     within((home) =>
       Effect.gen(function* () {

@@ -300,6 +300,22 @@ describe.skipIf(missing !== undefined)(missing ?? "ways out through what else is
     }).pipe(Effect.scoped)
   )
 
+  for (const profile of ["workspace", "read-only", "strict"] as const) {
+    it.live(`${profile}: of the session's own folder only output is seen, not what files held before`, () =>
+      Effect.gen(function* () {
+        const place = yield* makePlace
+        const scratch = join(place.home, "sessions/s")
+        for (const folder of ["output", "mcp", "changes"]) {
+          mkdirSync(join(scratch, folder), { recursive: true })
+          writeFileSync(join(scratch, folder, "file"), folder)
+        }
+        const { output } = yield* run(place, `cd ${scratch}; ls; cat */file; grep -r changes . ../..; true`, profile)
+        assert.notInclude(output, "changes")
+        assert.include(output, "mcp\noutput\ntmp\nmcpoutput")
+      }).pipe(Effect.scoped)
+    )
+  }
+
   it.live("strict: nothing is written but the workspace and the temporary folder", () =>
     Effect.gen(function* () {
       const place = yield* makePlace

@@ -13,6 +13,7 @@ const valueOf = (home: Home) =>
 interface Case {
   readonly config: string
   readonly value?: Partial<SettingsValue>
+  readonly absent?: ReadonlyArray<keyof SettingsValue>
   readonly warnings?: ReadonlyArray<RegExp>
   /** How many of the warnings each session is told. */
   readonly lost?: number
@@ -26,8 +27,38 @@ const cases: Readonly<Record<string, Case>> = {
     warnings: [/sandbox\.profile must be one of "off", .*; the profile is "strict" until this is corrected$/]
   },
   "a misspelt profile is named": {
-    config: '[sandbox]\nprofil = "strict"',
-    warnings: [/sandbox\.profil is not read; did you mean profile\?$/],
+    config: '[sandbox]\nprofil = "off"',
+    value: { sandboxProfile: "strict" },
+    warnings: [/sandbox\.profil is not read; did you mean profile\? Until this is corrected, the profile is "strict"$/],
+    lost: 1
+  },
+  "a misspelt section of the sandbox confines all the same": {
+    config: '[sandbx]\nprofile = "strict"',
+    value: { sandboxProfile: "strict" },
+    warnings: [/sandbx is not read: .*; did you mean \[sandbox\]\? Until this is corrected, the profile is "strict"$/],
+    lost: 1
+  },
+  "so does a key that stands where no section is": {
+    config: 'sandbox_profile = "read-only"',
+    value: { sandboxProfile: "strict" },
+    warnings: [/sandbox_profile is not read: .*; did you mean \[sandbox\]\? Until this is corrected/],
+    lost: 1
+  },
+  "so does a list of sections": {
+    config: '[[sandbox]]\nprofile = "workspace"',
+    value: { sandboxProfile: "strict" },
+    warnings: [/sandbox must be a table; write \[sandbox\] and its keys below; the profile is "strict" until/]
+  },
+  "a profile that can be read holds, whatever else is written": {
+    config: '[sandbox]\nprofile = "off"\nprofle = "strict"\nnet = 1\n[sandbx]',
+    value: { sandboxProfile: "off" },
+    warnings: [/did you mean \[sandbox\]\?$/, /did you mean profile\?$/, /sandbox\.net is not read; the only key/],
+    lost: 3
+  },
+  "a key of the sandbox that means nothing changes nothing": {
+    config: "[sandbox]\nnet = false",
+    absent: ["sandboxProfile"],
+    warnings: [/sandbox\.net is not read; the only key is profile$/],
     lost: 1
   },
   "misspelt keys are named, and told in each session where they were to confine something": {
@@ -73,8 +104,12 @@ const cases: Readonly<Record<string, Case>> = {
     lost: 3
   },
   "a section that is none is told once": {
-    config: 'sandbox = "strict"\ntoolset = 3',
-    warnings: [/toolset must be a table/, /sandbox must be a table/]
+    config: 'sandbox = "off"\ntoolset = 3',
+    value: { sandboxProfile: "strict" },
+    warnings: [
+      /toolset must be a table; .*; the value is ignored$/,
+      /sandbox must be a table; write \[sandbox\] and its keys below; the profile is "strict" until this is corrected$/
+    ]
   },
   "keys of a server that nobody reads": {
     config: '[mcp_servers.x]\ncommand = "x"\nheader = { A = "secret" }\ncwd = "/secret"',
@@ -310,7 +345,7 @@ const cases: Readonly<Record<string, Case>> = {
 }
 
 describe("settings", () => {
-  for (const [name, { config, lost = 0, value = {}, warnings = [] }] of Object.entries(cases)) {
+  for (const [name, { absent = [], config, lost = 0, value = {}, warnings = [] }] of Object.entries(cases)) {
     it.effect(name, () =>
       Effect.gen(function* () {
         const found = yield* valueOf({ config })
@@ -318,6 +353,7 @@ describe("settings", () => {
           const plain = JSON.parse(JSON.stringify(found[key as keyof SettingsValue] ?? null, hide))
           assert.deepStrictEqual(plain, JSON.parse(JSON.stringify(wanted, hide)), key)
         }
+        for (const key of absent) assert.isUndefined(found[key], key)
         assert.strictEqual(found.warnings.length, warnings.length, found.warnings.join("\n"))
         warnings.forEach((warning, at) => assert.match(found.warnings[at] ?? "", warning))
         assert.strictEqual(found.lostRules.length, lost)

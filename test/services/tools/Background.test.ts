@@ -171,8 +171,9 @@ describe("background commands", { concurrent: true }, () => {
   it.live("one that cannot be started is told, and takes no room", () =>
     Effect.gen(function* () {
       const { workspace } = yield* setUp
+      const nowhere = { ...workspace, cwd: `${workspace.cwd}/none` }
       for (let count = 0; count < 40; count++) {
-        const { outcome } = yield* call("bash", { command: "true", background: true, cwd: "none" }, workspace)
+        const { outcome } = yield* call("bash", { command: "true", background: true }, nowhere)
         assert.include(outcome.text, "/work/none does not exist")
       }
       assert.strictEqual(yield* started("sleep 300", workspace), "bg1")

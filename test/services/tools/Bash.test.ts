@@ -177,11 +177,15 @@ describe("the bash tool", { concurrent: true }, () => {
       const paths = yield* Path.Path
       const { base } = yield* makeFolder
       const files = makeSpillFiles(fs, paths, 100)
-      assert.match(yield* files.next(`${base}/none`), /\/none\/output-\w+-\w+\.txt$/)
+      assert.match(yield* files.next(`${base}/none`), /\/none\/output\/output-\w+-\w+\.txt$/)
       const names = ["output-a1-x.txt", "output-a2-x.txt", "output-a3-x.txt", "notes.txt"]
-      for (const name of names) yield* write(`${base}/${name}`, "x".repeat(50))
+      yield* fs.makeDirectory(`${base}/output`)
+      for (const name of names) yield* write(`${base}/output/${name}`, "x".repeat(50))
       yield* files.next(base)
-      assert.deepStrictEqual((yield* fs.readDirectory(base)).toSorted(), ["notes.txt", ...names.slice(1, 3), "work"])
+      assert.deepStrictEqual((yield* fs.readDirectory(`${base}/output`)).toSorted(), [
+        "notes.txt",
+        ...names.slice(1, 3)
+      ])
     }).pipe(Effect.scoped, Effect.provide(toolbox()))
   )
 })

@@ -3,56 +3,13 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import type { ExecutionMode } from "../../../src/domain/permission/ExecutionMode.ts"
-import { PermissionBroker } from "../../../src/services/PermissionBroker.ts"
-import { defaultSettings } from "../../../src/services/settings/Merge.ts"
-import { nothingAsked, scripted, spoken, steps } from "../../support/models.ts"
-import { makeFolder, makeWorkspace, platform, read, toolbox, write } from "../../support/toolbox.ts"
-import { runTurn, unremembered } from "../../support/turns.ts"
-import { makeSession } from "../../support/turnSession.ts"
-
-type Call = readonly [string, Record<string, unknown>]
-
-interface Given {
-  readonly cwd: string
-  readonly roots?: ReadonlyArray<string>
-  readonly rules?: { readonly [kind in "allow" | "ask" | "deny"]?: ReadonlyArray<string> }
-  readonly mode?: ExecutionMode
-  readonly programs?: string | undefined
-}
+import { makeFolder, platform, read, write } from "../../support/toolbox.ts"
+import { type Call, type Given, use } from "../../support/judged.ts"
 
 /** Without `rg` in sight, searches walk by themselves. */
 const WITHOUT_RIPGREP = "/nonexistent"
-
-const settingsOf = ({ rules = {} }: Given) => ({ permission: { ...defaultSettings.permission, ...rules } })
-
-/** What the model reads of each call. Nobody is there to ask. */
-const use = Effect.fnUntraced(function* (given: Given, ...calls: ReadonlyArray<Call>) {
-  const { cwd, mode = "always-approve", programs = process.env["PATH"], roots = [] } = given
-  const asked = nothingAsked()
-  const { session } = makeSession({
-    workspace: makeWorkspace(cwd, { roots: [cwd, ...roots] }),
-    mode: Effect.succeed(mode)
-  })
-  const tools = toolbox({ environment: { PATH: programs, HOME: "/nonexistent" }, settings: settingsOf(given) })
-  yield* runTurn(session, "go", {
-    models: scripted(
-      steps(
-        calls.map(([name, input]) => ({ tool: { name, input: input as unknown as string } })),
-        [{ text: "." }]
-      ),
-      asked
-    ),
-    tools,
-    broker: Layer.provide(PermissionBroker.layer, [tools, unremembered])
-  })
-  return spoken(asked.prompts.at(-1) ?? []).flatMap((line) => {
-    const [, status, text] = /^(result|failed) \w+ (.*)$/s.exec(line) ?? []
-    return status === undefined || text === undefined ? [] : [{ status, text }]
-  })
-})
 
 const text = (given: Given, ...call: Call) => Effect.map(use(given, call), ([outcome]) => outcome?.text ?? "")
 

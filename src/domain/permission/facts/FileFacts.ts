@@ -1,4 +1,5 @@
 /** What bears on reading and editing files. */
+import { isWithin } from "../../files/Paths.ts"
 import { covering, realName, striking } from "../PathPattern.ts"
 import type { Access } from "../Permission.ts"
 import type { PermissionRule } from "../PermissionRule.ts"
@@ -28,8 +29,6 @@ type Read = Extract<Access, { readonly _tag: "Read" }>
 export const exceptionalPaths = ({ outside, paths }: Edit): ReadonlyArray<string> =>
   paths.filter((path) => outside.includes(path) || isProtected(path))
 
-const isBelow = (path: string, folder: string): boolean => path === folder || path.startsWith(`${folder}/`)
-
 export const fileFacts = (situation: Situation, access: Read | Edit): Facts => {
   const { grants, links, rules } = situation
   const namesOf = (paths: ReadonlyArray<string>) => paths.flatMap((path) => [path, realName(links, path)])
@@ -58,12 +57,12 @@ export const fileFacts = (situation: Situation, access: Read | Edit): Facts => {
       acceptable: access.paths.length > 0 && exceptions.length === 0
     }
   }
-  const covers = (path: string) => [...given].some((folder) => isBelow(path, folder))
+  const covers = (path: string) => [...given].some((folder) => isWithin(folder, path))
   return {
     ...facts,
     granted: access.outside.length > 0 && access.outside.every(covers),
     remembered: grants.filter(
-      (grant) => grant.access === "Read" && access.outside.some((path) => isBelow(path, grant.subject))
+      (grant) => grant.access === "Read" && access.outside.some((path) => isWithin(grant.subject, path))
     ),
     harmless: access.outside.length === 0
   }

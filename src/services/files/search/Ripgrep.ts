@@ -115,6 +115,11 @@ const firstPart = (stream: Stream.Stream<string, unknown>): Effect.Effect<string
     Effect.orElseSucceed(() => "")
   )
 
+const explain = (text: string): string =>
+  text.includes("E2BIG")
+    ? '"pattern" or "glob" is too long to be searched for: write a shorter one'
+    : `The search could not run: ${text}`
+
 export const makeRipgrep = (
   spawner: ChildProcessSpawner["Service"],
   paths: Path.Path,
@@ -147,9 +152,7 @@ export const makeRipgrep = (
       return { items, more: false }
     },
     Effect.scoped,
-    Effect.catchTag("PlatformError", (error) =>
-      Effect.fail(new SearchFailed({ message: `The search could not run: ${systemText(error)}` }))
-    )
+    Effect.catchTag("PlatformError", (error) => Effect.fail(new SearchFailed({ message: explain(systemText(error)) })))
   )
 
   return {

@@ -5,22 +5,32 @@ import type * as Path from "effect/Path"
 import { isWithin } from "../../../domain/files/Paths.ts"
 import { pathsRead } from "../../../domain/permission/ReadOnlyCommand.ts"
 import { parseLine } from "../../../domain/permission/ShellLine.ts"
+import { stemOf } from "../../../domain/permission/ShellPaths.ts"
 import type { RealPaths } from "../../files/RealPath.ts"
-import type { Workspace } from "../../Workspace.ts"
+import type { WorkspaceBounds } from "../../files/WorkspaceBounds.ts"
+import { readableScratch, type Workspace } from "../../Workspace.ts"
 
 /** Entries of folders that the patterns of one command are held against. Behind more of them anything may be. */
 const LIMIT = 5_000
 
 export interface CommandReach {
-  /** Real paths outside of the workspace that a link in it leads to, and patterns of which that cannot be said. */
+  /**
+   * Real paths outside of the workspace that a link in it leads to, patterns of which that cannot be said, and what is
+   * private below a folder that is gone through.
+   */
   readonly outside: (command: string, workspace: Workspace) => Effect.Effect<ReadonlyArray<string>>
 }
 
 const isPattern = (name: string): boolean => /[*?[]/.test(name)
 
-export const makeCommandReach = (fs: FileSystem.FileSystem, paths: Path.Path, realPaths: RealPaths): CommandReach => ({
+export const makeCommandReach = (
+  fs: FileSystem.FileSystem,
+  paths: Path.Path,
+  realPaths: RealPaths,
+  bounds: WorkspaceBounds
+): CommandReach => ({
   outside: Effect.fnUntraced(function* (command, { cwd, roots, scratch }) {
-    const inside = [...roots, scratch]
+    const isInside = yield* bounds.within([...roots, ...readableScratch(scratch)])
     const found = new Set<string>()
     let left = LIMIT
 
@@ -42,13 +52,14 @@ export const makeCommandReach = (fs: FileSystem.FileSystem, paths: Path.Path, re
       [name, ...rest]: ReadonlyArray<string>
     ): Effect.fn.Return<void> {
       const real = yield* realPaths.resolve(place)
-      if (!(yield* realPaths.isInside(inside, real))) found.add(real)
+      if (!isInside(real)) found.add(real)
       else if (name !== undefined) {
         yield* isPattern(name) ? expand(real, name, rest) : follow(paths.join(real, name), rest)
       }
     })
 
-    for (const path of new Set(pathsRead(parseLine(command), cwd, { cwd, roots }))) {
+    const { deep, named } = pathsRead(parseLine(command), cwd, { cwd, roots })
+    for (const path of new Set(named)) {
       const root = roots.find((folder) => isWithin(folder, path)) ?? cwd
       yield* follow(
         root,
@@ -57,6 +68,11 @@ export const makeCommandReach = (fs: FileSystem.FileSystem, paths: Path.Path, re
           .split("/")
           .filter((name) => name !== "" && name !== ".")
       )
+    }
+    for (const path of new Set(deep)) {
+      const folder = isPattern(path) ? stemOf(path) : path
+      const { present } = yield* bounds.closedBelow(yield* realPaths.resolve(folder))
+      for (const place of present) found.add(place)
     }
     return [...found]
   })

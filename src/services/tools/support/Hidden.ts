@@ -1,4 +1,7 @@
-/** What deny rules hide from whoever looks below a folder: left out as if it were not there, and told as a number. */
+/**
+ * What whoever looks below a folder does not see. What deny rules hide is left out as if it were not there, and told as a
+ * number; what is private is told by its name, since it can be asked for.
+ */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { Search, SearchFailed, SearchScope } from "../../files/search/Search.ts"
@@ -27,13 +30,17 @@ export const hiddenNote = (count: number, more = false): ReadonlyArray<string> =
 export const noteHidden = (
   search: Search,
   scope: SearchScope,
-  place: Place,
-  readable: Option.Option<Readable>
-): Effect.Effect<ReadonlyArray<string>, SearchFailed> => {
-  if (Option.isNone(readable)) return Effect.succeed([])
-  const isShown = shownBelow(place, readable)
-  return Effect.map(
-    search.files(scope, (relative) => !isShown(relative), LIMIT),
-    ({ items, more }) => hiddenNote(items.length, more)
-  )
+  isHidden: (relative: string) => boolean
+): Effect.Effect<ReadonlyArray<string>, SearchFailed> =>
+  Effect.map(search.files(scope, isHidden, LIMIT), ({ items, more }) => hiddenNote(items.length, more))
+
+/** Private places that are named. */
+const MOST_NAMES = 5
+
+/** The note for private places that were left out. */
+export const noteClosed = (places: ReadonlyArray<string>): ReadonlyArray<string> => {
+  if (places.length === 0) return []
+  const rest = places.length - MOST_NAMES
+  const names = [...places.slice(0, MOST_NAMES), ...(rest > 0 ? [`${rest} more`] : [])].join(", ")
+  return [`(left out as private: ${names}; a call that names one as its path asks the user)`]
 }

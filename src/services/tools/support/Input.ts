@@ -96,6 +96,18 @@ const complain = (tool: string, problems: ReadonlyArray<Problem>): ToolInputInva
       .join("; ")}. Correct it and call again.`
   })
 
+/** Programs and files cannot be given a NUL character; `remedy` says what to write. */
+export const withoutNul = (field: string, text: string | undefined, remedy: string) =>
+  text?.includes("\0") === true
+    ? Effect.fail(new ToolInputInvalid({ message: `"${field}" holds a NUL character: ${remedy}` }))
+    : Effect.void
+
+/** A pattern for names of files. */
+export const someGlob = (field: string, text: string | undefined) =>
+  text?.trim() === ""
+    ? Effect.fail(new ToolInputInvalid({ message: `"${field}" is empty: write a pattern such as *.ts` }))
+    : withoutNul(field, text, "no name of a file has one; write it without")
+
 /**
  * Decodes by the schema that the model was shown; the message of a failure names each field. `items` are the fields of
  * the objects in a list.

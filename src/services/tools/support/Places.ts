@@ -4,8 +4,9 @@ import type * as Path from "effect/Path"
 import { expandHome, parseReference, showPath } from "../../../domain/files/Paths.ts"
 import type { Access } from "../../../domain/permission/Permission.ts"
 import type { RealPaths } from "../../files/RealPath.ts"
+import type { WorkspaceBounds } from "../../files/WorkspaceBounds.ts"
 import { ToolInputInvalid } from "../../ToolDefinition.ts"
-import type { Workspace } from "../../Workspace.ts"
+import { readableScratch, type Workspace } from "../../Workspace.ts"
 
 export interface Place {
   /** Absolute and normalised, links not followed. */
@@ -21,22 +22,40 @@ export interface Place {
 }
 
 export interface Places {
-  readonly find: (input: string, workspace: Workspace) => Effect.Effect<Place, ToolInputInvalid>
+  /** `named` is what a complaint calls the input: a field, in quotes, unless it is `"path"`. */
+  readonly find: (input: string, workspace: Workspace, named?: string) => Effect.Effect<Place, ToolInputInvalid>
   /** Whether its path still leads where it led when it was judged. */
   readonly isUnmoved: (place: Place) => Effect.Effect<boolean>
 }
 
-export const makePlaces = (paths: Path.Path, realPaths: RealPaths, home: string | undefined): Places => ({
-  find: Effect.fnUntraced(function* (input, { cwd, roots, scratch }) {
-    if (input.trim() === "") return yield* new ToolInputInvalid({ message: `"path" is empty: name a file or folder` })
-    if (input.includes("\0")) {
-      return yield* new ToolInputInvalid({ message: `"path" holds a NUL character, which no file name can` })
-    }
+/** Characters. No system takes more, in a name and in all; one that counts bytes refuses what is longer for it by itself. */
+const LONGEST_NAME = 255
+const LONGEST_PATH = 4_095
+
+const problemOf = (path: string): string | undefined => {
+  if (path.trim() === "") return "is empty: name a file or folder"
+  if (path.includes("\0")) return "holds a NUL character, which no name of a file can: write it without"
+  if (path.length > LONGEST_PATH || path.split("/").some((name) => name.length > LONGEST_NAME)) {
+    return `is too long: a name has at most ${LONGEST_NAME} characters, a path ${LONGEST_PATH}`
+  }
+  return undefined
+}
+
+export const makePlaces = (
+  paths: Path.Path,
+  realPaths: RealPaths,
+  bounds: WorkspaceBounds,
+  home: string | undefined
+): Places => ({
+  find: Effect.fnUntraced(function* (input, { cwd, roots, scratch }, named = `"path"`) {
     const { endLine, line, path: written } = parseReference(input)
+    const problem = problemOf(written)
+    if (problem !== undefined) return yield* new ToolInputInvalid({ message: `${named} ${problem}` })
     const path = paths.resolve(cwd, expandHome(written, home))
     const real = yield* realPaths.resolve(path)
-    // Spilled output lies in the session's own folder, and the model was told to read it there.
-    const outside = !(yield* realPaths.isInside([...roots, scratch], real))
+    // What spilled lies in the session's own folder, and the model was told to read it there.
+    const isInside = yield* bounds.within([...roots, ...readableScratch(scratch)])
+    const outside = !isInside(real)
     return {
       path,
       real,

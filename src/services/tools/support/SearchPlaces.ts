@@ -1,17 +1,20 @@
 /** Where `grep` and `glob` look: the place that the model names, else every folder of the workspace. */
 import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
+import * as Option from "effect/Option"
 import type { Found, Search, SearchFailed, SearchScope } from "../../files/search/Search.ts"
+import type { WorkspaceBounds } from "../../files/WorkspaceBounds.ts"
 import type { SettingsShape } from "../../Settings.ts"
 import type { ToolContext } from "../../ToolDefinition.ts"
 import type { Workspace } from "../../Workspace.ts"
-import { noteHidden } from "./Hidden.ts"
+import { noteClosed, noteHidden, shownBelow } from "./Hidden.ts"
 import type { Place, Places } from "./Places.ts"
 
 export interface LookServices {
   readonly fs: FileSystem.FileSystem
   readonly search: Search
   readonly places: Places
+  readonly bounds: WorkspaceBounds
   readonly settings: SettingsShape
 }
 
@@ -34,14 +37,21 @@ export const includesIgnored = (settings: SettingsShape, asked: boolean | undefi
     ? Effect.map(settings.current, ({ respectGitignore }) => !respectGitignore)
     : Effect.succeed(asked)
 
-/** Looks in one place after the other until there is enough, and counts what is hidden there. */
+/**
+ * Looks in one place after the other until there is enough, and tells what is hidden there and what is private. `shows`
+ * says which files count, by their paths from the place.
+ */
 export const lookIn = <A>(
-  { search }: LookServices,
+  { bounds, search }: LookServices,
   places: ReadonlyArray<Place>,
   includeIgnored: boolean,
   context: ToolContext,
   limit: number,
-  look: (scope: SearchScope, place: Place, limit: number) => Effect.Effect<Found<A>, SearchFailed>
+  look: (
+    scope: SearchScope,
+    shows: (relative: string) => boolean,
+    limit: number
+  ) => Effect.Effect<Found<A>, SearchFailed>
 ) =>
   Effect.gen(function* () {
     const readable = yield* context.readable
@@ -51,12 +61,20 @@ export const lookIn = <A>(
     for (const place of places) {
       if (more) break
       const scope = { root: place.path, includeIgnored }
+      const { isClosed, present } = yield* bounds.closedBelow(place.real)
+      const isOpen = (relative: string) => !isClosed(`${place.real}/${relative}`)
+      const isShown = shownBelow(place, readable)
       const [found, notes] = yield* Effect.all(
-        [look(scope, place, limit - items.length), noteHidden(search, scope, place, readable)],
+        [
+          look(scope, (relative) => isOpen(relative) && isShown(relative), limit - items.length),
+          Option.isNone(readable)
+            ? Effect.succeed([])
+            : noteHidden(search, scope, (relative) => isOpen(relative) && !isShown(relative))
+        ],
         { concurrency: 2 }
       )
       items.push(...found.items)
-      hidden.push(...notes)
+      hidden.push(...notes, ...noteClosed(present))
       more = found.more
     }
     return { items, more, hidden }

@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
 import type * as Path from "effect/Path"
 import * as Random from "effect/Random"
+import { outputFolder } from "../../Workspace.ts"
 
 /** Bytes that the files of one session may fill before another command starts; the oldest go first. */
 const LIMIT = 1024 * 1024 * 1024
@@ -17,11 +18,11 @@ export interface SpillFiles {
 const isSpill = (name: string): boolean => /^output-[0-9a-z]+-[0-9a-z]+\.txt$/.test(name)
 
 export const makeSpillFiles = (fs: FileSystem.FileSystem, paths: Path.Path, limit: number = LIMIT): SpillFiles => {
-  const makeRoom = Effect.fnUntraced(function* (scratch: string) {
-    const names = yield* Effect.orElseSucceed(fs.readDirectory(scratch), (): ReadonlyArray<string> => [])
+  const makeRoom = Effect.fnUntraced(function* (folder: string) {
+    const names = yield* Effect.orElseSucceed(fs.readDirectory(folder), (): ReadonlyArray<string> => [])
     let left = limit
     for (const name of names.filter(isSpill).toSorted().toReversed()) {
-      const path = paths.join(scratch, name)
+      const path = paths.join(folder, name)
       const size = yield* Effect.orElseSucceed(
         Effect.map(fs.stat(path), (info) => Number(info.size)),
         () => 0
@@ -33,10 +34,11 @@ export const makeSpillFiles = (fs: FileSystem.FileSystem, paths: Path.Path, limi
 
   return {
     next: Effect.fnUntraced(function* (scratch) {
-      yield* makeRoom(scratch)
+      const folder = outputFolder(scratch)
+      yield* makeRoom(folder)
       const now = yield* Clock.currentTimeMillis
       const chance = yield* Random.nextIntBetween(0, 36 ** 4)
-      return paths.join(scratch, `output-${now.toString(36)}-${chance.toString(36)}.txt`)
+      return paths.join(folder, `output-${now.toString(36)}-${chance.toString(36)}.txt`)
     })
   }
 }

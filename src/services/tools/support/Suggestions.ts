@@ -17,7 +17,10 @@ export const makeSuggestions = (fs: FileSystem.FileSystem, paths: Path.Path): Su
   forMissing: Effect.fnUntraced(function* (place, context) {
     const folder = { ...place, path: paths.dirname(place.path), real: paths.dirname(place.real) }
     const names = yield* Effect.option(fs.readDirectory(folder.real))
-    if (Option.isNone(names)) return `; its folder ${folder.path} does not exist either`
+    if (Option.isNone(names)) {
+      const isThere = yield* Effect.orElseSucceed(fs.exists(folder.real), () => false)
+      return `; its folder ${folder.path} ${isThere ? "is no folder that can be listed" : "does not exist either"}`
+    }
     const isShown = shownBelow(folder, yield* context.readable)
     const meant = closest(paths.basename(place.path), names.value.filter(isShown))
     return meant.length === 0 ? "" : `. Similar names there: ${meant.join(", ")}`
