@@ -14,6 +14,7 @@ import type { McpSpec } from "../domain/McpSpec.ts"
 import type { ModelPrice } from "../domain/Model.ts"
 import type { ExecutionMode } from "../domain/permission/ExecutionMode.ts"
 import type { SandboxProfile } from "../domain/sandbox/Profile.ts"
+import type { Choices } from "./settings/Choices.ts"
 import { defaultSettings } from "./settings/Merge.ts"
 import { makeSettings } from "./settings/SettingsReader.ts"
 
@@ -131,6 +132,8 @@ export interface SettingsValue {
   readonly webFetch: WebFetchSettings
   /** Whether a project's own hooks, servers and allow rules need the user's trust. */
   readonly folderTrust: boolean
+  /** What environment and flags say of that which a trusted project may choose: it cannot change it. */
+  readonly fixed: Choices
   /** What was wrong, each naming the field and the remedy and never a value. Logged once per reading, never fatal. */
   readonly warnings: ReadonlyArray<string>
   /** Those of the warnings that tell of what was to forbid something and does not hold: each session tells them, too. */

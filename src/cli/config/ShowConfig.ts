@@ -31,7 +31,7 @@ import {
 import { terminalWidth } from "../login/Terminal.ts"
 import { failed } from "../login/Here.ts"
 import { table } from "../Table.ts"
-import { isConfigValue, unknownKey } from "./EditConfig.ts"
+import { isConfigValue, quietly, unknownKey } from "./EditConfig.ts"
 
 const saidInText = (text: string, layer: "file" | "project", path: string): ReadonlyArray<Said> =>
   Result.match(Toml.parse(text), {
@@ -105,7 +105,7 @@ export interface ShowInput {
 
 export const run = Effect.fnUntraced(function* ({ flags, json, key }: ShowInput) {
   const provided = ProjectFiles.layer.pipe(Layer.provideMerge(settings(flags)))
-  const { rows, warnings, withheld } = yield* Effect.provide(gather(flags), provided)
+  const { rows, warnings, withheld } = yield* quietly(Effect.provide(gather(flags), provided))
   const asked = Option.getOrUndefined(key)
   const wanted = asked === undefined ? rows : rows.filter((row) => isWithin(row.key, asked))
   if (asked !== undefined && wanted.length === 0) {

@@ -7,9 +7,10 @@ import * as Schema from "effect/Schema"
 import { SandboxProfile, stricter } from "../../domain/sandbox/Profile.ts"
 import type { Flags } from "../Settings.ts"
 import { modeOf } from "./AgentSections.ts"
+import { isChoice } from "./Choices.ts"
 import type { ConfigKey } from "./ConfigKey.ts"
 import { providerVariables, readEnvironment, readVariable } from "./Environment.ts"
-import { keyAt, type Shape, shape } from "./ConfigSchema.ts"
+import { type Shape, shape } from "./ConfigSchema.ts"
 
 /** What says a value, from the one that everything wins over to the one that wins over everything. */
 export type Layer = "default" | "file" | "project" | "login" | "environment" | "flag"
@@ -88,10 +89,11 @@ export const saidInFile = (
   })
 
 /** Whether a project may say it: what only restricts always, the rest with trust. */
-export const isProjectKey = ([section = "", name = ""]: Path, isTrusted: boolean): boolean => {
+export const isProjectKey = (path: Path, isTrusted: boolean): boolean => {
+  const [section = "", name = ""] = path
   if (section === "sandbox") return true
   if (section === "permission") return name !== "allow" || isTrusted
-  return section === "mcp_servers" && isTrusted
+  return isTrusted && (section === "mcp_servers" || isChoice(path))
 }
 
 /** What holds where nobody says anything. */
@@ -155,7 +157,7 @@ const asList = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value)
 
 const decodeProfile = Schema.decodeUnknownOption(SandboxProfile)
 
-/** Lays one saying over another. A project can only ask for a stricter sandbox. */
+/** Lays one saying over another. */
 const over = (below: Explained | undefined, { from, isSecret, path, value }: Said): Explained => {
   const key = keyText(path)
   if (below === undefined) return { key, value, isSecret, from, over: [] }
@@ -179,8 +181,10 @@ const rank = (key: string): number => order.get(key.split(".")[0] ?? "") ?? orde
 /** Every value that holds, section by section. `said` comes from the lowest source to the highest. */
 export const explain = (said: ReadonlyArray<Said>): ReadonlyArray<Explained> => {
   const found = new Map<string, Explained>()
-  for (const one of [...defaults(shape, []), ...said]) {
-    if (keyAt(one.path) === undefined) continue
+  // Whatever else says it, a project can ask for a stricter sandbox.
+  const isLast = ({ from, path }: Said) => from.layer === "project" && path[0] === "sandbox"
+  const inOrder = [...defaults(shape, []), ...said.filter((one) => !isLast(one)), ...said.filter(isLast)]
+  for (const one of inOrder) {
     const key = keyText(one.path)
     found.set(key, over(found.get(key), one))
   }

@@ -100,6 +100,7 @@ describe("docs/configuration.md", () => {
         respectGitignore: true,
         webFetch: { allowedDomains: ["docs.example.org"], allowLocal: false },
         folderTrust: true,
+        fixed: {},
         warnings: [],
         lostRules: []
       } satisfies SettingsValue)
