@@ -245,7 +245,8 @@ export const mcpServer = {
     expected: 'a table of texts, such as { NAME = "value" }',
     isSecret: true
   }),
-  url: configKey(httpAddress, {
+  // One that begins with a variable shows what it is when the server is connected.
+  url: configKey(Schema.String.check(Schema.isPattern(/^(?:https?:\/\/[^\s/]+|\$\{)/)), {
     about: "The address of a server that is reached by HTTP.",
     expected: 'an address, such as "https://example.org/mcp"',
     otherwise: "the server is left out"

@@ -36,7 +36,12 @@ const specOf = (name: string, table: Section, complain: Complain): McpSpec | und
   return command === undefined ? undefined : { _tag: "Stdio", name, command, args, env }
 }
 
-const readServer = (name: string, table: Section, complain: Complain): ReadonlyArray<McpServerSettings> => {
+const readServer = (
+  name: string,
+  table: Section,
+  complain: Complain,
+  file: string
+): ReadonlyArray<McpServerSettings> => {
   if (!serverName.test(name)) {
     complain(table.path, "is no name for a server: use letters, digits, _ . or -; it is left out")
     return []
@@ -51,6 +56,7 @@ const readServer = (name: string, table: Section, complain: Complain): ReadonlyA
   return [
     {
       spec,
+      place: `${file}: ${table.path}`,
       ...(startup === undefined ? {} : { startupTimeout: Duration.seconds(startup) }),
       ...(tool === undefined ? {} : { toolTimeout: Duration.seconds(tool) }),
       toolTimeouts: Object.fromEntries(tools.map(([of, seconds]) => [of, Duration.seconds(seconds)]))
@@ -58,9 +64,9 @@ const readServer = (name: string, table: Section, complain: Complain): ReadonlyA
   ]
 }
 
-/** Without those that are not enabled. */
-export const readServers = (section: Section, complain: Complain): ReadonlyArray<McpServerSettings> =>
-  section.sections().flatMap(([name, table]) => readServer(name, table, complain))
+/** Without those that are not enabled. Variables stay as they are written. */
+export const readServers = (section: Section, complain: Complain, file: string): ReadonlyArray<McpServerSettings> =>
+  section.sections().flatMap(([name, table]) => readServer(name, table, complain, file))
 
 export interface ServerFile {
   readonly servers: ReadonlyArray<McpServerSettings>
@@ -77,5 +83,5 @@ export const parseServerFile = (text: string, file: string): Result.Result<Serve
   const complain: Complain = (path, problem) => void warnings.push(`${file}: ${path} ${problem}`)
   const root = rootSection({ ...document }, complain)
   tellUnknown(root, ["mcpServers"], complain, "misspelt")
-  return Result.succeed({ servers: readServers(root.section("mcpServers"), complain), warnings })
+  return Result.succeed({ servers: readServers(root.section("mcpServers"), complain, file), warnings })
 }
