@@ -102,7 +102,7 @@ export const set = Effect.fnUntraced(
     yield* changeConfig(home, (text) =>
       Result.flatMap(setKey(text, path, value), (made) => {
         const before = complaints(text)
-        const [problem] = complaints(made).filter((complaint) => !before.includes(complaint))
+        const problem = complaints(made).find((complaint) => !before.includes(complaint))
         return problem === undefined ? Result.succeed(made) : Result.fail(`was not changed: ${problem}`)
       })
     ).pipe(Effect.mapError(({ message }) => failed(message)))

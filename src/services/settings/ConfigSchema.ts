@@ -56,7 +56,14 @@ export const keyPaths = (within: Shape = shape): ReadonlyArray<readonly [path: s
 export const configWords: ReadonlySet<string> = new Set([
   ...keyPaths().flatMap(([path]) => path.split(".")),
   ...[keys.model, keys.price, keys.hook].flatMap((table) => Object.keys(table)),
-  ...["price", "hooks", "matcher", "action", "tool", "pattern", "true", "false"]
+  "price",
+  "hooks",
+  "matcher",
+  "action",
+  "tool",
+  "pattern",
+  "true",
+  "false"
 ])
 
 type Fields = Record<string, Schema.Top>
