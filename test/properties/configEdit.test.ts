@@ -4,7 +4,7 @@ import * as Arbitrary from "effect/Arbitrary"
 import * as Toml from "effect/encoding/Toml"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { type ConfigValue, removeKey, setKey } from "../../src/services/settings/ConfigEdit.ts"
+import { removeKey, setKey } from "../../src/services/settings/ConfigEdit.ts"
 
 const Name = Schema.Literals(["a", "b", "c-d", '"e f"', "'g.h'", "api_key"])
 const bare = (text: string) => text.replaceAll(/["']/g, "")
@@ -108,7 +108,7 @@ describe("a change of one key", () => {
     [document, path, Arbitrary.schema(Value)],
     ([text, keys, value]) => {
       const before = parsed(text)
-      const made = setKey(text, keys, value as ConfigValue)
+      const made = setKey(text, keys, value)
       if (Result.isFailure(made)) {
         // Only what cannot be said without taking something away is refused.
         assert.match(made.failure, /something else in the place|by hand/)
@@ -123,7 +123,7 @@ describe("a change of one key", () => {
         if (!/\{/.test(text)) assert.isTrue(isWithin(made.success.split(/\r?\n/), kept), made.success)
       }
       if (/\r\n/.test(text)) assert.notMatch(made.success.slice(text.length), /[^\r]\n/)
-      assert.deepEqual(setKey(made.success, keys, value as ConfigValue), made)
+      assert.deepEqual(setKey(made.success, keys, value), made)
     },
     { arbitrary: { runs: 1000 } }
   )

@@ -22,6 +22,16 @@ const secret = Arbitrary.map(
 
 const inProvider = (keys: string) => `[providers.x]\nkind = "openai-compatible"\nbase_url = "http://h/v1"\n${keys}\n`
 
+/** The file of stored keys, whole and broken. */
+const stored: ReadonlyArray<(key: string) => string> = [
+  (key) => JSON.stringify({ version: 1, keys: { anthropic: key } }),
+  (key) => JSON.stringify({ version: 2, keys: { anthropic: key } }),
+  (key) => JSON.stringify({ version: 1, keys: { [key]: key } }),
+  (key) => JSON.stringify({ version: 1, keys: [key] }),
+  (key) => `{"version":1,"keys":{"anthropic":"${key}`,
+  (key) => key
+]
+
 /** Where people put a key: rightly, wrongly, and in ways that are not even TOML. */
 const places: ReadonlyArray<(key: string) => string> = [
   (key) => inProvider(`api_key = "${key}"`),
@@ -107,6 +117,18 @@ const everythingShown = (home: Home) =>
   })
 
 describe("secrets of the settings", () => {
+  it.effect.prop(
+    "stay out of sight among the stored keys",
+    [secret],
+    ([key]) =>
+      Effect.forEach(stored, (credentials) =>
+        Effect.map(everythingShown({ credentials: credentials(key) }), (shown) =>
+          assert.notInclude(shown, key, credentials("KEY"))
+        )
+      ),
+    { arbitrary: { runs: 8 } }
+  )
+
   it.effect.prop(
     "stay out of sight wherever they stand in the file",
     [secret],

@@ -4,6 +4,7 @@ import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
+import * as Struct from "effect/Struct"
 import type { LocalServer } from "../../services/models/LocalServers.ts"
 import { usualPlaces } from "../../services/models/LocalServers.ts"
 import { providerTitle } from "../../services/models/Description.ts"
@@ -126,7 +127,7 @@ export const sourceOf = ({ keySource }: ProviderSettings): string => {
 }
 
 /** The provider with this key. */
-export const withKey = (
-  { keySource: _, ...provider }: ProviderSettings,
-  apiKey: Redacted.Redacted<string>
-): ProviderSettings => ({ ...provider, apiKey })
+export const withKey = (provider: ProviderSettings, apiKey: Redacted.Redacted<string>): ProviderSettings => ({
+  ...Struct.omit(provider, ["keySource"]),
+  apiKey
+})

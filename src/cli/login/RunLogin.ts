@@ -15,6 +15,7 @@ import { askEndpoint } from "../../services/models/OfferedModels.ts"
 import * as ProviderHttp from "../../services/models/provider/ProviderHttp.ts"
 import { type ModelSettings, type ProviderSettings, Settings, type SettingsValue } from "../../services/Settings.ts"
 import { explained } from "../Explained.ts"
+import { plainText } from "../Plain.ts"
 import { misused } from "../UsageError.ts"
 import {
   type Candidate,
@@ -38,7 +39,7 @@ export interface LoginFlags {
 }
 
 /** Whether somebody can answer. With `--key-stdin` standard input is no terminal. */
-const isAnswered = (): boolean => process.stdin.isTTY === true && process.stdout.isTTY === true
+const isAnswered = (): boolean => process.stdin.isTTY && process.stdout.isTTY
 
 const LONGEST_KEY = 10_000
 
@@ -173,7 +174,8 @@ const settle = (flags: LoginFlags, candidate: Candidate, value: SettingsValue) =
       yield* progress(`Trying ${choice.provider.name}/${choice.model} …`)
       const tried = yield* Effect.result(tryModel(choice.provider, choice.model))
       if (tried._tag === "Success") return { key, choice }
-      const { message } = tried.failure
+      // A server may say anything.
+      const message = plainText(tried.failure.message)
       if (!isAnswered()) return yield* failed(`${message}. Nothing was changed; --no-test keeps it without trying`)
       yield* Console.log(`That did not work: ${message}`)
       const again = yield* Questions.askAgain(candidate.needsKey !== false)

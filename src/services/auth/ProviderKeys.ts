@@ -4,6 +4,7 @@ import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
+import * as Struct from "effect/Struct"
 import { makeOwnFile } from "../files/OwnFile.ts"
 import type { ProviderSettings } from "../Settings.ts"
 import { removeKey, setKey } from "../settings/ConfigEdit.ts"
@@ -60,10 +61,7 @@ export const forget = Effect.fn("ProviderKeys.forget")(function* (home: string, 
   const file = yield* keyFile(home)
   const isStored = Object.hasOwn((yield* file.read).keys, name)
   if (isStored) {
-    yield* file.change(({ keys }) => {
-      const { [name]: _, ...others } = keys
-      return [undefined, { version: 1, keys: others }]
-    })
+    yield* file.change(({ keys }) => [undefined, { version: 1, keys: Struct.omit(keys, [name]) }])
   }
   let isWritten = false
   yield* changeConfig(home, (text) =>

@@ -30,7 +30,7 @@ export interface Place {
 /** A server on this machine answers at once or not at all. */
 const PATIENCE = Duration.seconds(1)
 
-const id = Schema.String.check(Schema.isPattern(/^\S{1,200}$/))
+const id = Schema.String.check(Schema.isPattern(/^[^\s\p{Cc}\p{Cf}]{1,200}$/u))
 
 const reading =
   <A>(schema: Schema.ConstraintDecoder<A>, ids: (answer: A) => ReadonlyArray<string>) =>
@@ -71,8 +71,15 @@ const unlessEmpty =
     return ids === undefined || ids.length === 0 ? undefined : answering(answer)
   }
 
+const ollama = reading(OllamaTags, ({ models }) => models.map(({ name }) => name))
+
 const readers = {
-  ollama: reading(OllamaTags, ({ models }) => models.map(({ name }) => name).filter((name) => !isEmbedding(name))),
+  /** One that was just installed has no model yet, and says nothing else. */
+  ollama: (answer: unknown) => {
+    const names = ollama(answer)
+    if (names?.length === 0 && Object.keys(answer ?? {}).join() !== "models") return undefined
+    return names?.filter((name) => !isEmbedding(name))
+  },
   lmStudio: unlessEmpty(reading(LmStudioModels, ({ data }) => data.map((model) => model.id))),
   vllm: unlessEmpty(reading(ownedBy("vllm"), ({ data }) => data.map((model) => model.id))),
   llamaCpp: unlessEmpty(reading(ownedBy("llamacpp"), ({ data }) => data.map((model) => model.id)))

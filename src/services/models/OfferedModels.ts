@@ -20,8 +20,8 @@ const texts = Lenient.drop(Schema.Array(Schema.String))
 const rate = Lenient.drop(Schema.FiniteFromString.check(Schema.isGreaterThanOrEqualTo(0)))
 
 const Listed = Schema.Struct({
-  id: Schema.String.check(Schema.isPattern(/^\S{1,200}$/)),
-  name: Lenient.drop(Schema.String.check(Schema.isPattern(/^[^\p{Cc}]{1,100}$/u))),
+  id: Schema.String.check(Schema.isPattern(/^[^\s\p{Cc}\p{Cf}]{1,200}$/u)),
+  name: Lenient.drop(Schema.String.check(Schema.isPattern(/^[^\p{Cc}\p{Cf}]{1,100}$/u))),
   type: Lenient.drop(Schema.String),
   context_length: count,
   max_model_len: count,

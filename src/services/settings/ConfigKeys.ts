@@ -64,7 +64,7 @@ export const model = {
     expected: "a whole number of tokens without quotes, such as 128000"
   }),
   output_limit: configKey(tokens, {
-    about: "Tokens of one answer; without it, what is known of the model.",
+    about: "Tokens of the longest answer. It is shown, and bounds nothing.",
     expected: "a whole number of tokens without quotes, such as 32000"
   }),
   image: configKey(Schema.Boolean, {

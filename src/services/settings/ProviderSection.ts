@@ -32,13 +32,14 @@ const readModel = (item: ListItem, complain: Complain): ModelSettings | undefine
   const efforts = table.read("efforts", keys.model.efforts)
   const name = table.read("name", keys.model.name)
   const outputLimit = table.read("output_limit", keys.model.output_limit)
+  const price = table.has("price") ? readPrice(table.section("price"), complain) : undefined
   if (id === undefined) return undefined
   return {
     id,
     ...(name === undefined ? {} : { name }),
     ...(contextWindow === undefined ? {} : { contextWindow }),
     ...(outputLimit === undefined ? {} : { outputLimit }),
-    ...(table.has("price") ? { price: readPrice(table.section("price"), complain) } : {}),
+    ...(price === undefined ? {} : { price }),
     ...(image === undefined ? {} : { image }),
     ...(efforts === undefined ? {} : { efforts })
   }

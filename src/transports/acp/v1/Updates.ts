@@ -1,4 +1,5 @@
 /** One event, one projection: the same updates when it happens and when the session is loaded. */
+import * as Struct from "effect/Struct"
 import type { EditorCapabilities } from "../../../domain/Capability.ts"
 import type { ConfigChoice, ConfigOption as DomainOption } from "../../../domain/session/Config.ts"
 import type { Event, ToolCallProgress } from "../../../domain/Event.ts"
@@ -10,7 +11,7 @@ import { freshOutput } from "../Extensions.ts"
 
 export type Update = typeof SessionUpdate.Encoded
 
-const choiceOf = ({ group: _, ...choice }: ConfigChoice) => choice
+const choiceOf = (choice: ConfigChoice) => Struct.omit(choice, ["group"])
 
 /** All our options are choices, flat or in groups; a boolean would need a client that knows it (CFG-01, CFG-02). */
 export const selectOption = ({ options, ...option }: DomainOption): typeof SelectOption.Encoded => {
