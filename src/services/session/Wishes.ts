@@ -8,10 +8,10 @@ import type { ChosenSettings } from "../../domain/session/SessionState.ts"
 import type { Place, SessionWishes } from "../Agent.ts"
 import { Harnesses } from "../Harnesses.ts"
 import { Models } from "../Models.ts"
-import { Settings } from "../Settings.ts"
 
 export interface Wishes {
-  readonly harness: (wishes: SessionWishes) => Effect.Effect<Harness, InvalidInput>
+  /** `usual` is the one of the settings. */
+  readonly harness: (wishes: SessionWishes, usual: string | undefined) => Effect.Effect<Harness, InvalidInput>
   /** What was wished and outlives the process. */
   readonly choices: (wishes: SessionWishes, ceiling: ExecutionMode) => Effect.Effect<ChosenSettings, InvalidInput>
   /** Every folder is there, and the ceiling of the connection allows what is to be started. */
@@ -25,7 +25,6 @@ const list = (ids: ReadonlyArray<{ readonly id: string }>): string => ids.map(({
 export const make = Effect.gen(function* () {
   const models = yield* Models
   const harnesses = yield* Harnesses
-  const settings = yield* Settings
   const fileSystem = yield* FileSystem.FileSystem
 
   const requireFolder = Effect.fnUntraced(function* (field: string, folder: string) {
@@ -40,8 +39,8 @@ export const make = Effect.gen(function* () {
   const realPath = (folder: string) => Effect.orElseSucceed(fileSystem.realPath(folder), () => folder)
 
   const wishes: Wishes = {
-    harness: Effect.fnUntraced(function* (wished) {
-      const id = wished.harness ?? (yield* settings.current).harness
+    harness: Effect.fnUntraced(function* (wished, usual) {
+      const id = wished.harness ?? usual
       if (id === undefined) return harnesses.list[0]
       const found = harnesses.find(id)
       if (found !== undefined) return found
