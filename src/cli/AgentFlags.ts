@@ -9,6 +9,7 @@ import { parseRule } from "../domain/permission/PermissionRule.ts"
 import { SandboxProfile } from "../domain/sandbox/Profile.ts"
 import { modeOf } from "../services/settings/AgentSections.ts"
 import type { Flags } from "../services/Settings.ts"
+import { withPluginDirs } from "./PluginDirs.ts"
 import type { LeaderChoice } from "./Stdio.ts"
 
 export const leaderSocketFlag = Flag.String("leader-socket").pipe(
@@ -65,6 +66,13 @@ export const agentFlags = {
   allow: rules("allow", 'Runs without a question: a rule such as "Bash(npm test)"'),
   ask: rules("ask", 'Asks, whatever is allowed: a rule such as "Bash(git push)"'),
   deny: rules("deny", 'Never runs, in any mode: a rule such as "Read(secrets/**)"'),
+  pluginDirs: Flag.String("plugin-dir").pipe(
+    Flag.withMetavar("folder"),
+    Flag.withDescription(
+      "Use this folder as a plugin, with its hooks and MCP servers, unasked; may be given several times"
+    ),
+    Flag.atLeast(0)
+  ),
   trust: Flag.Boolean("trust").pipe(
     Flag.withoutNegation,
     Flag.withDescription("Trust the folders of this run's sessions, without asking and without keeping it"),
@@ -88,19 +96,21 @@ export interface AgentFlags {
   readonly allow: ReadonlyArray<string>
   readonly ask: ReadonlyArray<string>
   readonly deny: ReadonlyArray<string>
+  readonly pluginDirs: ReadonlyArray<string>
   readonly trust: boolean
   readonly leader: Option.Option<boolean>
   readonly leaderSocket: Option.Option<string>
 }
 
 export const flagsOf = (flags: AgentFlags): Flags => {
-  const { allow, alwaysApprove, ask, deny, harness, mode, model, sandbox, trust } = flags
+  const { allow, alwaysApprove, ask, deny, harness, mode, model, pluginDirs, sandbox, trust } = flags
   return {
     alwaysApprove,
     allow,
     ask,
     deny,
     trust,
+    ...(pluginDirs.length > 0 && { pluginDirs }),
     ...(Option.isSome(mode) && { mode: modeOf(mode.value) }),
     ...(Option.isSome(sandbox) && { sandbox: sandbox.value }),
     ...(Option.isSome(harness) && { harness: harness.value }),
@@ -112,7 +122,7 @@ export const flagsOf = (flags: AgentFlags): Flags => {
  * The flags that hold for a whole process. An agent that editors share cannot take them from one of those: they would be
  * lost, or hold for the others.
  */
-export const ownFlags = ({ allow = [], ask = [], deny = [], harness, mode, sandbox, trust }: Flags) =>
+export const ownFlags = ({ allow = [], ask = [], deny = [], harness, mode, pluginDirs, sandbox, trust }: Flags) =>
   Object.entries({
     "--permission-mode": mode !== undefined,
     "--sandbox": sandbox !== undefined,
@@ -120,13 +130,15 @@ export const ownFlags = ({ allow = [], ask = [], deny = [], harness, mode, sandb
     "--allow": allow.length > 0,
     "--ask": ask.length > 0,
     "--deny": deny.length > 0,
+    "--plugin-dir": pluginDirs !== undefined,
     "--trust": trust === true
   })
     .filter(([, isGiven]) => isGiven)
     .map(([name]) => name)
 
 /** How the flags of `agent` are spelled, for whoever looks for them in the wrong place. */
-export const flagsWithValue = /^(?:-m|--(?:model|permission-mode|sandbox|harness|allow|ask|deny|leader-socket))(?:=|$)/
+export const flagsWithValue =
+  /^(?:-m|--(?:model|permission-mode|sandbox|harness|allow|ask|deny|plugin-dir|leader-socket))(?:=|$)/
 export const flagsWithoutValue = /^--(?:always-approve|yolo|trust|leader|no-leader)(?:=|$)/
 
 /** Which agent stdio serves. */
@@ -142,7 +154,7 @@ export const agentCommand = Command.make("agent").pipe(
 )
 
 /** The shared flags, for a transport's own command. */
-export const agentOptions = Effect.map(agentCommand, flagsOf)
+export const agentOptions = Effect.flatMap(agentCommand, (flags) => withPluginDirs(flagsOf(flags)))
 
 /** The same for the leader. */
 export const leaderOptions = Effect.map(agentCommand, leaderChoiceOf)

@@ -23,6 +23,7 @@ import { daemon } from "./Daemon.ts"
 import { headless } from "./Headless.ts"
 import { agentLeader, leader } from "./Leader.ts"
 import { permissions } from "./Permissions.ts"
+import { withPluginDirs } from "./PluginDirs.ts"
 import * as Presenter from "./Presenter.ts"
 import { relay } from "./Relay.ts"
 import { serve } from "./Serve.ts"
@@ -40,9 +41,9 @@ const serveEditor = (flags: Flags, choice: LeaderChoice): Effect.Effect<void, No
     : serveStdio(flags, { ...choice, leader: false })
 }
 
-const acp = Command.make("acp", agentFlags, (flags) => serveEditor(flagsOf(flags), leaderChoiceOf(flags))).pipe(
-  Command.withDescription("Speak the Agent Client Protocol over stdin and stdout: what an editor starts")
-)
+const acp = Command.make("acp", agentFlags, (flags) =>
+  Effect.flatMap(withPluginDirs(flagsOf(flags)), (options) => serveEditor(options, leaderChoiceOf(flags)))
+).pipe(Command.withDescription("Speak the Agent Client Protocol over stdin and stdout: what an editor starts"))
 
 const stdio = Command.make(
   "stdio",

@@ -20,7 +20,11 @@ import * as Store from "./Store.ts"
 const turn = late(
   Turn,
   () => import("./Turns.ts"),
-  (loaded) => ({ run: (session, prompt) => Effect.flatMap(loaded, ({ run }) => run(session, prompt)) })
+  (loaded) => ({
+    run: (session, prompt) => Effect.flatMap(loaded, ({ run }) => run(session, prompt)),
+    compact: (session, focus) => Effect.flatMap(loaded, ({ compact }) => compact(session, focus)),
+    call: (session, name, input) => Effect.flatMap(loaded, ({ call }) => call(session, name, input))
+  })
 )
 
 const mcpManager = late(
@@ -52,7 +56,9 @@ const commands = late(
   Commands,
   () => import("./Commands.ts"),
   (loaded) => ({
-    run: (name, session) => Effect.flatMap(loaded, ({ run }) => run(name, session)),
+    list: (place) => Effect.flatMap(loaded, ({ list }) => list(place)),
+    run: (typed, session) => Effect.flatMap(loaded, ({ run }) => run(typed, session)),
+    skills: (place) => Effect.flatMap(loaded, ({ skills }) => skills(place)),
     undo: (session) => Effect.flatMap(loaded, ({ undo }) => undo(session)),
     diff: (session) => Effect.flatMap(loaded, ({ diff }) => diff(session))
   })
@@ -76,7 +82,7 @@ const auth = Layer.provide(Auth.layer, TokenStore.layer)
 export const agent = (flags: Flags): Layer.Layer<Agent | Settings> =>
   AgentLive.layer.pipe(
     Layer.provide(Sessions.layer),
-    Layer.provide([turn, commands]),
+    Layer.provide(Layer.provideMerge(commands, turn)),
     Layer.provide([mcpManager, changes, Store.layer, auth]),
     Layer.provide(projects),
     Layer.provide(ModelsLive.layer),

@@ -4,6 +4,8 @@ export interface EditorCapabilities {
   /** Shows `terminal` sign-in methods. */
   readonly terminalAuth: boolean
   readonly notices: boolean
+  /** Shows where the model's memory of the conversation was summed up (TRN-14). */
+  readonly compaction: boolean
   /** Keeps the output of a running command that it was shown, and wants only what is new of it. */
   readonly incrementalOutput: boolean
   /** Shows commands in terminals that belong to the agent, fed by updates; under which of two names it knows the feed. */
@@ -17,6 +19,7 @@ export const noCapabilities: EditorCapabilities = {
   readTextFile: false,
   terminalAuth: false,
   notices: false,
+  compaction: false,
   incrementalOutput: false,
   terminals: undefined,
   elicitation: { form: false, url: false }

@@ -7,7 +7,6 @@ import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { lower } from "../domain/permission/ExecutionMode.ts"
-import { commandsOf } from "../domain/Command.ts"
 import { SessionNotFound } from "../domain/Failure.ts"
 import type { SessionId } from "../domain/Ids.ts"
 import type { Content } from "../domain/Content.ts"
@@ -149,8 +148,13 @@ export const layer = Layer.effect(
         )
       })
 
-      const announceTo = ({ harness, id }: LiveSession) =>
-        editor.emit(id, { _tag: "CommandsChanged", commands: commandsOf(harness) })
+      /** Nothing of a session is told that was left while its commands were looked up. */
+      const announceTo = (session: LiveSession) =>
+        Effect.flatMap(session.commands, (commands) =>
+          viewed.get(session.id)?.session === session
+            ? editor.emit(session.id, { _tag: "CommandsChanged", commands })
+            : Effect.void
+        )
 
       /** What the log has between two positions, at the pace of the reader. */
       const tellHistory = (session: LiveSession) =>
@@ -169,8 +173,13 @@ export const layer = Layer.effect(
           )
         })
 
-      const attachAfter = (after: Position | undefined) => (session: LiveSession, view: View) =>
-        session.attachAfter(view, after, tellHistory(session), announceTo(session))
+      const attachAfter = (after: Position | undefined) =>
+        Effect.fnUntraced(function* (session: LiveSession, view: View) {
+          // Looked up before the session is held up for the view.
+          const commands = yield* session.commands
+          const present = editor.emit(session.id, { _tag: "CommandsChanged", commands })
+          yield* session.attachAfter(view, after, tellHistory(session), present)
+        })
 
       const forkSession = Effect.fn("Agent.forkSession")(function* (id: SessionId, place: Place) {
         yield* auth.require

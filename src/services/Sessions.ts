@@ -129,6 +129,7 @@ export const layer = Layer.effect(
           turn,
           commands,
           projects,
+          stored: Stream.catchTag(store.entriesFrom(id, 0), "SessionNotFound", () => Stream.empty),
           models: models.list,
           grace: Effect.map(settings.current, ({ remoteGrace }) => remoteGrace),
           messageId: Effect.map(random.uuidV7(), (uuid) => MessageId.make(`msg_${uuid}`))

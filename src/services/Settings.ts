@@ -13,6 +13,7 @@ import type { HookSettings } from "../domain/Hook.ts"
 import type { McpSpec } from "../domain/McpSpec.ts"
 import type { ExecutionMode } from "../domain/permission/ExecutionMode.ts"
 import type { SandboxProfile } from "../domain/sandbox/Profile.ts"
+import type { Plugin } from "./Plugins.ts"
 import { defaultSettings } from "./settings/Merge.ts"
 import { makeSettings } from "./settings/SettingsReader.ts"
 
@@ -113,9 +114,12 @@ export interface SettingsValue {
   readonly processLimit: number
   /** Of a command that names none. */
   readonly commandTimeout?: Duration.Duration
+  /** With those of plugins, like the servers. */
   readonly hooks: ReadonlyArray<HookSettings>
   /** Those that are enabled. */
   readonly mcpServers: ReadonlyArray<McpServerSettings>
+  /** Those of `--plugin-dir`, then those in `plugins` of the home folder. */
+  readonly plugins: ReadonlyArray<Plugin>
   /** Names of servers that are not used, in no project either. */
   readonly disabledServers: ReadonlyArray<string>
   /** Bytes of a result of an MCP tool that the model gets; the rest is kept in a file. */
@@ -144,6 +148,8 @@ export interface Flags {
   readonly allow?: ReadonlyArray<string>
   readonly ask?: ReadonlyArray<string>
   readonly deny?: ReadonlyArray<string>
+  /** Folders of plugins, absolute. */
+  readonly pluginDirs?: ReadonlyArray<string>
   /** Trusts the folders of this run's sessions. */
   readonly trust?: boolean
 }

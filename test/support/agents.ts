@@ -10,6 +10,7 @@ import { Agent, type Place } from "../../src/services/Agent.ts"
 import * as AgentLive from "../../src/services/AgentLive.ts"
 import { Auth } from "../../src/services/Auth.ts"
 import { Changes } from "../../src/services/Changes.ts"
+import { CommandFiles } from "../../src/services/CommandFiles.ts"
 import * as CommandsLive from "../../src/services/commands/CommandsLive.ts"
 import { McpManager } from "../../src/services/McpManager.ts"
 import type { Models } from "../../src/services/Models.ts"
@@ -43,6 +44,7 @@ export interface AgentOptions {
   readonly guards?: TurnOptions["guards"]
   readonly projects?: Layer.Layer<Projects>
   readonly changes?: Layer.Layer<Changes>
+  readonly commandFiles?: Layer.Layer<CommandFiles>
   readonly store?: Layer.Layer<SessionStore>
   readonly settings?: Partial<SettingsValue> & { readonly home?: string }
   readonly maxRequests?: number
@@ -53,6 +55,7 @@ export const agentLayer = (options: AgentOptions = {}) => {
     asked = nothingAsked(),
     broker = PermissionBroker.layer,
     changes = Changes.layerNone,
+    commandFiles = CommandFiles.layerNone,
     projects = Projects.layerNone,
     infos,
     mcp = McpManager.layerNone,
@@ -74,8 +77,8 @@ export const agentLayer = (options: AgentOptions = {}) => {
     })
   return AgentLive.layer.pipe(
     Layer.provideMerge(Sessions.layer),
-    Layer.provide([CommandsLive.layer, projects]),
-    Layer.provide(changes),
+    Layer.provide(CommandsLive.layer),
+    Layer.provide([changes, projects, commandFiles]),
     Layer.provideMerge(Layer.mergeAll(turn, mcp, models, store, settingsLayer, Auth.layerOpen, platform))
   )
 }

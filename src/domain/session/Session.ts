@@ -24,6 +24,8 @@ export type SessionRecord = typeof SessionRecord.Type
 export const ContextAppended = Schema.TaggedStruct("ContextAppended", { messages: Schema.Array(Schema.Json) })
 /** What the model sees ends after that many messages, whatever was told since: it was an error, or refused (TRN-08). */
 export const ContextTruncated = Schema.TaggedStruct("ContextTruncated", { length: Schema.Natural })
+/** What the model sees is these messages from now on, such as a summary of what it saw before. The log keeps all of it. */
+export const Compacted = Schema.TaggedStruct("Compacted", { messages: Schema.Array(Schema.Json) })
 /** A choice of the user that must survive a reload. Absent keys are unchanged. */
 export const Configured = Schema.TaggedStruct("Configured", {
   mode: Schema.optionalKey(ExecutionMode),
@@ -51,6 +53,7 @@ export const Entry = Schema.Union([
   StoredEvent,
   ContextAppended,
   ContextTruncated,
+  Compacted,
   Configured,
   Granted,
   Reopened,

@@ -72,8 +72,9 @@ export const ExtensionRequests = RpcGroup.make(ForkSession, UndoSession, DiffSes
 const text = Lenient.drop(Schema.String)
 
 /**
- * `_meta` of the requests that open a session. `yoloMode` asks for the mode in which nothing is asked, `autoMode` for the one that judges by risk; a blank
- * `systemPromptOverride` is none.
+ * `_meta` of the requests that open a session. `yoloMode` asks for the mode in which nothing is asked, `autoMode` for the one
+ * that judges by risk; a blank `systemPromptOverride` is none. `systemPrompt` has the form that a later revision of the
+ * protocol may give it as a parameter (SES-28): `append` adds to what `rules` says, `override` is a `systemPromptOverride`.
  */
 export const SessionMeta = Schema.Struct({
   harness: text,
@@ -82,7 +83,16 @@ export const SessionMeta = Schema.Struct({
   yoloMode: Lenient.drop(Schema.Boolean),
   autoMode: Lenient.drop(Schema.Boolean),
   rules: text,
-  systemPromptOverride: Lenient.drop(Schema.String.check(Schema.isPattern(/\S/)))
+  systemPromptOverride: Lenient.drop(Schema.String.check(Schema.isPattern(/\S/))),
+  systemPrompt: Lenient.drop(
+    Schema.Struct({
+      mode: Schema.Literals(["append", "override"]),
+      content: Schema.Union([
+        Schema.String,
+        Schema.Array(Schema.Struct({ type: Schema.Literal("text"), text: Schema.String }))
+      ])
+    })
+  )
 })
 
 /** `_meta` of `session/load`: how far the client was told before, as `_meta.superPi.entry` of an update said. */

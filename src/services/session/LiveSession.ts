@@ -6,10 +6,12 @@ import type * as Duration from "effect/Duration"
 import type * as Exit from "effect/Exit"
 import * as FiberHandle from "effect/FiberHandle"
 import type * as Scope from "effect/Scope"
-import { type CommandName, commandIn, isReading } from "../../domain/Command.ts"
+import * as Stream from "effect/Stream"
+import { type CommandInfo, isReading, typedIn } from "../../domain/Command.ts"
 import type { ConfigOption } from "../../domain/session/Config.ts"
 import type { Content } from "../../domain/Content.ts"
 import type { Event, Notice } from "../../domain/Event.ts"
+import type { NumberedEntry } from "../../domain/session/Position.ts"
 import { lower, offered } from "../../domain/permission/ExecutionMode.ts"
 import { Busy, type InvalidInput, type StoreFailed } from "../../domain/Failure.ts"
 import type { Harness } from "../../domain/Harness.ts"
@@ -23,7 +25,6 @@ import type { DiffResult, UndoResult } from "../Changes.ts"
 import type { CommandSession, CommandsShape } from "../Commands.ts"
 import type { Editor } from "../Editor.ts"
 import type { ProjectsShape } from "../Projects.ts"
-import type { McpStatus } from "../McpManager.ts"
 import type { LogWriter } from "../store/LogWriter.ts"
 import type { TurnSession, TurnShape } from "../Turn.ts"
 import type { Workspace } from "../Workspace.ts"
@@ -31,7 +32,9 @@ import * as Journal from "./Journal.ts"
 import * as PromptQueue from "./PromptQueue.ts"
 import * as Questions from "./Questions.ts"
 import type { Servers } from "./Servers.ts"
+import * as SlashCommands from "./SlashCommands.ts"
 import * as Trust from "./Trust.ts"
+import { compactionNotice } from "./Warnings.ts"
 import { choose, type Configured, effortFor, optionsOf } from "./SessionOptions.ts"
 
 type View = Journal.View
@@ -54,6 +57,8 @@ export interface LiveSession {
   readonly watchers: () => number
   /** Whether another editor watches, or left behind what runs. */
   readonly isUsedBeside: (editor: Editor) => boolean
+  /** What can be typed after a slash. Whoever watches is told when that changes. */
+  readonly commands: Effect.Effect<ReadonlyArray<CommandInfo>>
   readonly attach: Journal.Journal["attach"]
   readonly attachAfter: Journal.Journal["attachAfter"]
   readonly snapshot: (view: View) => Effect.Effect<SessionSnapshot>
@@ -84,6 +89,8 @@ export interface LiveSessionInput {
   readonly commands: CommandsShape
   readonly projects: ProjectsShape
   readonly models: Effect.Effect<ReadonlyArray<ModelInfo>>
+  /** What the store has of the log. */
+  readonly stored: Stream.Stream<NumberedEntry, StoreFailed>
   /** How long a turn goes on while nobody watches; undefined: until it ends. */
   readonly grace: Effect.Effect<Duration.Duration | undefined>
   /** A new id for a message that no turn made. */
@@ -108,22 +115,25 @@ export const make = Effect.fnUntraced(function* (
   const warnings = new Map<string, Notice>()
   let directories: ReadonlyArray<string> = []
 
-  const chosenModel = Effect.map(models, (known) => {
-    const chosen = state().settings.model ?? known[0]?.id ?? ""
-    return {
-      id: chosen,
-      effort: effortFor(
-        known.find((model) => model.id === chosen),
-        state().settings.effort
-      )
-    }
-  })
+  /** The one that is wanted, by its id or the last part of that, if there is such a model; else the chosen one. */
+  const modelFor = (wanted?: string) =>
+    Effect.map(models, (known) => {
+      const isWanted = ({ id }: ModelInfo) => wanted !== undefined && (id === wanted || id.endsWith(`/${wanted}`))
+      const chosen = known.find(isWanted)?.id ?? state().settings.model ?? known[0]?.id ?? ""
+      return {
+        id: chosen,
+        effort: effortFor(
+          known.find((model) => model.id === chosen),
+          state().settings.effort
+        )
+      }
+    })
 
   const ceilingFor = (view: View) => lower(harness.ceiling, view.ceiling)
   const modeFor = (view: View) => lower(state().settings.mode ?? "ask", ceilingFor(view))
 
   const optionsFor = Effect.map(
-    Effect.all([models, chosenModel]),
+    Effect.all([models, modelFor()]),
     ([known, { effort, id: model }]) =>
       (view: View): ReadonlyArray<ConfigOption> =>
         optionsOf({ mode: modeFor(view), model, effort }, known, ceilingFor(view))
@@ -138,16 +148,27 @@ export const make = Effect.fnUntraced(function* (
     ])
   })
 
+  const setOption = Effect.fnUntraced(function* (view: View, option: string, value: string) {
+    const options = yield* optionsFor
+    yield* configure(yield* Effect.fromResult(choose(options(view), option, value)))
+  })
+
   const settle = (why: string) =>
-    Effect.forEach(closing(state(), why), (entry) => (entry._tag === "ToolCallUpdated" ? emit(entry) : record(entry)), {
-      discard: true
-    })
+    Effect.forEach(
+      closing(state(), why),
+      (entry) => (entry._tag === "ToolCallUpdated" || entry._tag === "CompactionUpdated" ? emit(entry) : record(entry)),
+      { discard: true }
+    )
 
   /**
    * What a client without notices would never see is told as a thought, so that neither a dead server nor a wait for the
    * provider is a riddle (MCP-04). The model does not see thoughts that it did not have.
    */
   const tell = (view: View, event: Event): Effect.Effect<void> => {
+    if (event._tag === "CompactionUpdated") {
+      const notice = view.editor.capabilities.compaction ? undefined : compactionNotice(event)
+      return notice === undefined ? emit(event) : Effect.andThen(emit(event), tell(view, notice))
+    }
     if (event._tag !== "Notice" || view.editor.capabilities.notices) return emit(event)
     const text = [event.title, event.description].filter((part) => part !== undefined).join(". ")
     return Effect.flatMap(messageId, (id) => emit({ _tag: "ThoughtDelta", messageId: id, text }))
@@ -170,13 +191,6 @@ export const make = Effect.fnUntraced(function* (
     lifetime
   })
 
-  const commandSession = (view: View): CommandSession => ({
-    workspace: workspaceFor(view.editor),
-    state,
-    log: record,
-    servers: Effect.flatMap(servers.status, describeServers)
-  })
-
   servers.bind({
     roots: () => [cwd, ...directories],
     elicit: (request) =>
@@ -185,22 +199,12 @@ export const make = Effect.fnUntraced(function* (
         : questions.elicit(request)
   })
 
-  /** Loaded with the first server that is asked for. */
-  const describeServers = (status: ReadonlyArray<McpStatus>) =>
-    Effect.map(
-      Effect.promise(() => import("../mcp/McpDescription.ts")),
-      ({ describeServers }) => describeServers(status)
-    )
+  const warn = (notice: Notice): void => {
+    warnings.set(notice.title, notice)
+  }
 
-  const answer = Effect.fnUntraced(
-    function* (name: CommandName, view: View) {
-      const text = yield* commands.run(name, commandSession(view))
-      yield* emit({ _tag: "TextDelta", messageId: yield* messageId, text })
-      return { stopReason: "end_turn" } satisfies Outcome
-    },
-    // What changes files comes to its end, and says to which.
-    (answering, name) => (isReading(name) ? answering : Effect.uninterruptible(answering))
-  )
+  const place = { cwd, harness, prompts: servers.prompts }
+  const slash = yield* SlashCommands.make({ commands, journal, place, warn })
 
   const tellWarnings = Effect.fnUntraced(function* (view: View) {
     const kept = [...warnings.values()]
@@ -215,33 +219,70 @@ export const make = Effect.fnUntraced(function* (
     return tools
   })
 
+  /** `model` is what a command wants instead of the chosen one. */
+  const turnSession = (view: View, model?: string): TurnSession => ({
+    workspace: workspaceFor(view.editor),
+    harness,
+    model: modelFor(model),
+    mode: Effect.sync(() => modeFor(view)),
+    rules: state().settings.rules,
+    systemPrompt: state().settings.systemPrompt,
+    skills: Effect.map(commands.skills(place), ({ text }) => text),
+    ownTools: Effect.zipWith(toolsOf(view), commands.skills(place), (own, { tools }) => [...own, ...tools], {
+      concurrent: true
+    }),
+    context: Effect.sync(() => state().context),
+    grants: Effect.sync(() => state().grants),
+    used: Effect.sync(() => state().usage?.used),
+    cost: Effect.sync(() => state().usage?.cost ?? 0),
+    emit: (event) => tell(view, event),
+    log: record,
+    settle: (why) => Effect.suspend(() => settle(why)),
+    keep: log.flush,
+    ask: harness.unattended ? undefined : questions.ask,
+    elicit: () => (harness.unattended || !questions.canElicit() ? undefined : questions.elicit)
+  })
+
+  const commandSession = (view: View): CommandSession => ({
+    ...place,
+    // A prompt of a server may be typed before the server is there.
+    prompts: Effect.andThen(servers.tools, servers.prompts),
+    workspace: workspaceFor(view.editor),
+    state,
+    emit,
+    log: record,
+    history: Stream.unwrap(Effect.as(log.flush, input.stored)),
+    servers: servers.status,
+    options: Effect.map(optionsFor, (options) => options(view)),
+    choose: (option, value) => setOption(view, option, value),
+    turn: turnSession(view)
+  })
+
+  /** What changes something comes to its end, and says to which. */
+  const answerTo = Effect.fnUntraced(
+    function* (view: View, content: ReadonlyArray<Content>) {
+      const answer = yield* slash.answer(content, commandSession(view))
+      if (answer?._tag === "Said") yield* emit({ _tag: "TextDelta", messageId: yield* messageId, text: answer.text })
+      return answer
+    },
+    (answering, _view, content) =>
+      isReading(typedIn(content)?.name ?? "") ? answering : Effect.uninterruptible(answering)
+  )
+
   const run = Effect.fnUntraced(function* (view: View, content: ReadonlyArray<Content>) {
     yield* record({ _tag: "TurnStarted" })
     yield* emit({ _tag: "ActivityChanged", state: "working" }, view.editor)
     yield* emit({ _tag: "UserMessage", messageId: yield* messageId, content }, view.editor)
-    const command = commandIn(content, harness)
-    if (command !== undefined) return yield* answer(command, view)
+    const answer = yield* answerTo(view, content)
+    if (answer?._tag === "Said") {
+      return {
+        stopReason: "end_turn",
+        ...(answer.usage === undefined ? {} : { usage: answer.usage })
+      } satisfies Outcome
+    }
     if (yield* trust.settle((event) => tell(view, event))) yield* servers.refresh
     yield* tellWarnings(view)
-    const session: TurnSession = {
-      workspace: workspaceFor(view.editor),
-      harness,
-      model: chosenModel,
-      mode: Effect.sync(() => modeFor(view)),
-      rules: state().settings.rules,
-      systemPrompt: state().settings.systemPrompt,
-      mcpTools: toolsOf(view),
-      context: Effect.sync(() => state().context),
-      grants: Effect.sync(() => state().grants),
-      cost: Effect.sync(() => state().usage?.cost ?? 0),
-      emit: (event) => tell(view, event),
-      log: record,
-      settle: (why) => Effect.suspend(() => settle(why)),
-      keep: log.flush,
-      ask: harness.unattended ? undefined : questions.ask,
-      elicit: () => (harness.unattended || !questions.canElicit() ? undefined : questions.elicit)
-    }
-    return yield* input.turn.run(session, content)
+    return yield* input.turn.run(turnSession(view, answer?.model), answer?.content ?? content)
   })
 
   const outcomeOf = Effect.fnUntraced(function* (exit: Exit.Exit<Outcome>) {
@@ -295,9 +336,8 @@ export const make = Effect.fnUntraced(function* (
     useDirectories: (folders) => {
       directories = folders
     },
-    warn: (notice) => {
-      warnings.set(notice.title, notice)
-    },
+    warn,
+    commands: slash.list,
     watchers: journal.watchers,
     isUsedBeside: (editor) =>
       journal.isWatchedBy(editor) ? journal.watchers() > 1 : journal.watchers() > 0 || prompts.isBusy(),
@@ -322,10 +362,7 @@ export const make = Effect.fnUntraced(function* (
       ),
     cancel: prompts.cancel,
     cancelOf: prompts.cancelOf,
-    setOption: Effect.fnUntraced(function* (view, option, value) {
-      const options = yield* optionsFor
-      yield* configure(yield* Effect.fromResult(choose(options(view), option, value)))
-    }),
+    setOption,
     configure,
     undo: Effect.fnUntraced(function* (view) {
       if (prompts.isBusy()) {

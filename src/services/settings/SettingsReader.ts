@@ -12,7 +12,8 @@ import { readEnvironment, readSecret, readVariable } from "./Environment.ts"
 import { type HooksLook, type Look, lookAt, lookAtHooks, unreadable } from "./FileLook.ts"
 import { emptyFile, type FileSettings } from "./FileSettings.ts"
 import type { HookFiles } from "./HookFiles.ts"
-import { mergeSettings } from "./Merge.ts"
+import { lookAtPlugins, type PluginLook } from "../plugins/PluginLook.ts"
+import { mergeSettings, withPlugins } from "./Merge.ts"
 
 /** What a look at the file showed, and the settings that were made of it. */
 interface Reading {
@@ -32,6 +33,7 @@ export const makeSettings = Effect.fnUntraced(function* (flags: Flags) {
   const configured = yield* readVariable(provider, "SUPERCHARGE_HOME")
   const home = paths.resolve((configured ?? "~/.supercharge").replace(/^~(?=\/|$)/, homedir()))
   const path = paths.join(home, "config.toml")
+  const { pluginDirs = [] } = flags
   const hooksFolder = paths.join(home, "hooks")
   const latest = yield* SynchronizedRef.make<Reading | undefined>(undefined)
 
@@ -55,10 +57,17 @@ export const makeSettings = Effect.fnUntraced(function* (flags: Flags) {
     return yield* readHookFiles(fs, seen, last?.hookFiles)
   })
 
+  const readPlugins = Effect.fnUntraced(function* (value: SettingsValue, seen: PluginLook) {
+    if (seen.folders.length === 0) return value
+    const { makePluginReader } = yield* Effect.promise(() => import("../plugins/PluginFolders.ts"))
+    return withPlugins(value, yield* makePluginReader(fs, paths)(seen))
+  })
+
   const read = Effect.fnUntraced(function* (
     stamp: string,
     seen: Look,
     hooksSeen: HooksLook,
+    pluginsSeen: PluginLook,
     last: Reading | undefined
   ) {
     const hookFiles = yield* readHooks(hooksSeen, last)
@@ -77,12 +86,13 @@ export const makeSettings = Effect.fnUntraced(function* (flags: Flags) {
     const namedKeys = new Map<string, Redacted.Redacted<string> | undefined>()
     for (const name of names) namedKeys.set(name, yield* readSecret(provider, name))
     const merged = mergeSettings({ file, path, environment, namedKeys, flags })
-    const value: SettingsValue = {
+    const own: SettingsValue = {
       ...merged,
       hooks: [...merged.hooks, ...(hookFiles?.hooks ?? [])],
       warnings: [...problem, ...merged.warnings, ...(hookFiles?.warnings ?? [])],
       lostRules: [...(isEmpty ? problem : []), ...merged.lostRules, ...(hookFiles?.lost ?? [])]
     }
+    const value = yield* readPlugins(own, pluginsSeen)
     yield* Effect.forEach(value.warnings, (warning) => Effect.logWarning(warning), { discard: true })
     return { stamp, file, hookFiles, value } satisfies Reading
   })
@@ -92,8 +102,9 @@ export const makeSettings = Effect.fnUntraced(function* (flags: Flags) {
     Effect.fnUntraced(function* (last) {
       const seen = lookAt(path)
       const hooksSeen = lookAtHooks(hooksFolder)
-      const stamp = `${seen.stamp}|${hooksSeen.stamp}`
-      const reading = last?.stamp === stamp ? last : yield* read(stamp, seen, hooksSeen, last)
+      const pluginsSeen = lookAtPlugins(pluginDirs, home)
+      const stamp = `${seen.stamp}|${hooksSeen.stamp}|${pluginsSeen.stamp}`
+      const reading = last?.stamp === stamp ? last : yield* read(stamp, seen, hooksSeen, pluginsSeen, last)
       return [reading.value, reading] as const
     })
   )

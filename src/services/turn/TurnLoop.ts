@@ -6,17 +6,19 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import type * as Schema from "effect/Schema"
 import { SecureRandom } from "effect/crypto/SecureRandom"
 import type { Content } from "../../domain/Content.ts"
 import { type ModelInfo, UNKNOWN_CONTEXT_WINDOW } from "../../domain/Model.ts"
-import { emptyUsage, type Outcome, type TurnError } from "../../domain/Turn.ts"
+import { emptyUsage, type Outcome, type TurnError, type TurnUsage } from "../../domain/Turn.ts"
 import { Changes } from "../Changes.ts"
 import { Confinements } from "../Confinements.ts"
 import { Hooks } from "../Hooks.ts"
 import { Models } from "../Models.ts"
 import { PermissionBroker } from "../PermissionBroker.ts"
 import { Tools } from "../Tools.ts"
-import { Turn, type TurnSession } from "../Turn.ts"
+import { type CallResult, type CompactionResult, Turn, type TurnSession } from "../Turn.ts"
+import * as Compaction from "./compaction/Compaction.ts"
 import * as Deltas from "./Deltas.ts"
 import {
   answerFailed,
@@ -43,6 +45,9 @@ const MAX_REQUESTS = 200
 
 /** How often in one turn hooks can have the model go on that wanted to end. */
 const MAX_OBJECTIONS = 3
+
+/** How often in one turn a conversation is summed up that the provider found too long. */
+const MAX_OVERFLOWS = 2
 
 /** What calls show that did not come to run. */
 const BROKE_OFF = "The model's answer broke off before this call ran."
@@ -76,41 +81,63 @@ export const layerWith = (options: { readonly maxRequests: number }) =>
       const systemPrompt = yield* SystemPrompt.make
       const random = yield* SecureRandom
 
+      const selectionOf = Effect.fnUntraced(function* (session: TurnSession) {
+        const selection = yield* session.model
+        const info = (yield* models.list).find(({ id }) => id === selection.id) ?? unknownModel(selection.id)
+        return { ...selection, info }
+      })
+
+      const toolsOf = (session: TurnSession) => {
+        const builtIn = tools.get(session.harness.tools)
+        return Effect.map(
+          session.ownTools,
+          (own) => new Map([...builtIn, ...own].map((definition) => [definition.tool.name, definition]))
+        )
+      }
+
       const run = Effect.fn("Turn.run")(function* (session: TurnSession, prompt: ReadonlyArray<Content>) {
         const prompting = yield* Effect.forkChild(systemPrompt(session), { startImmediately: true })
         const ids = yield* TurnIds.make(random)
         const deltas = yield* Deltas.make(session.emit)
-        const selection = yield* session.model
-        const info = (yield* models.list).find(({ id }) => id === selection.id) ?? unknownModel(selection.id)
+        const { effort, id, info } = yield* selectionOf(session)
         const transcript = yield* Transcript.open(session, info, prompt)
-        const builtIn = tools.get(session.harness.tools)
-        const available = Effect.map(
-          session.mcpTools,
-          (mcp) => new Map([...builtIn, ...mcp].map((definition) => [definition.tool.name, definition]))
-        )
+        const available = toolsOf(session)
         let objections = 0
         let usage = emptyUsage
         let cost = yield* session.cost
         let requests = 0
+        let answers = 0
+        let overflows = 0
+        /** Not again in this turn once it failed. */
+        let isCompacting = true
 
-        const account = Effect.fnUntraced(function* (finish: Response.FinishPart) {
-          if (!Usage.isReported(finish.usage)) return
-          const spent = Usage.fromResponse(finish.usage)
+        const add = (spent: TurnUsage) => {
           usage = Usage.add(usage, spent)
           if (info.price !== undefined) cost += Usage.costOf(spent, info.price)
-          yield* session.emit({
+        }
+
+        const tellUsage = (used: number) =>
+          session.emit({
             _tag: "UsageUpdated",
-            used: spent.inputTokens + spent.outputTokens,
+            used,
             size: info.contextWindow,
             ...(info.price === undefined ? {} : { cost })
           })
+
+        const account = Effect.fnUntraced(function* (finish: Response.FinishPart) {
+          if (!Usage.isReported(finish.usage)) return undefined
+          const spent = Usage.fromResponse(finish.usage)
+          add(spent)
+          const used = spent.inputTokens + spent.outputTokens
+          yield* tellUsage(used)
+          return used
         })
 
         /** The error is told as text, which every client shows, and is nothing that the model said. */
         const refuse = Effect.fnUntraced(function* (error: TurnError, why = BROKE_OFF) {
           yield* deltas.flush
           yield* session.settle(why)
-          const keepPrompt = requests !== 1 || !isRefused(error)
+          const keepPrompt = answers > 0 || !isRefused(error)
           const told = keepPrompt ? error : withoutPrompt(error)
           yield* session.emit({ _tag: "TextDelta", messageId: ids.message(), text: told.message })
           yield* transcript.end({ keepPrompt })
@@ -118,7 +145,12 @@ export const layerWith = (options: { readonly maxRequests: number }) =>
         }, Effect.uninterruptible)
 
         /** One request and its tools. `undefined`: the model wants to go on. */
-        const advance = Effect.fnUntraced(function* (model: LanguageModel.LanguageModel, system: Prompt.Message) {
+        const advance = Effect.fnUntraced(function* (
+          model: LanguageModel.LanguageModel,
+          system: Prompt.Message,
+          compaction: Compaction.Compaction
+        ) {
+          if (isCompacting && compaction.isDue()) isCompacting = (yield* compaction.run())._tag === "Compacted"
           requests += 1
           const present = yield* available
           const toolkit = describeAll(present)
@@ -128,17 +160,24 @@ export const layerWith = (options: { readonly maxRequests: number }) =>
             onFailure: toTurnError,
             onSuccess: () => undefined
           })
+          const isTooLong = failure?.kind === "context_overflow" && !step.begun()
+          if (isTooLong && overflows < MAX_OVERFLOWS && compaction.isPossible()) {
+            overflows += 1
+            if ((yield* compaction.run())._tag === "Compacted") return undefined
+          }
           if (failure !== undefined) return yield* refuse(failure)
           yield* deltas.flush
           const finish = step.finish()
           if (finish === undefined) return yield* refuse(endedEarly)
-          yield* account(finish)
+          const used = yield* account(finish)
           if (finish.reason === "content-filter") return yield* refuse(filtered)
           if (finish.reason === "error") return yield* refuse(answerFailed)
           yield* transcript.append(step.messages())
+          answers += 1
+          if (used !== undefined) compaction.measure(used)
           if (step.calls().length > 0) {
             // A session that cannot be kept is told of before it changes anything.
-            const lost = requests === 1 ? yield* Effect.option(Effect.flip(session.keep)) : Option.none()
+            const lost = answers === 1 ? yield* Effect.option(Effect.flip(session.keep)) : Option.none()
             if (Option.isSome(lost)) return yield* refuse(unkept(lost.value), NOT_RUN)
             yield* ToolCalls.make(session, present, guards).run(step.calls(), (results) =>
               transcript.append([Prompt.toolMessage({ content: results })])
@@ -167,16 +206,83 @@ export const layerWith = (options: { readonly maxRequests: number }) =>
 
         const system = Prompt.systemMessage({ content: yield* Fiber.join(prompting) })
         return yield* Effect.gen(function* () {
-          const model = yield* models.resolve(selection.id, selection.effort)
+          const model = yield* models.resolve(id, effort)
+          const compaction = Compaction.make({
+            ids,
+            emit: session.emit,
+            info,
+            model,
+            transcript,
+            used: yield* session.used,
+            spent: (spent, used) => {
+              add(spent)
+              return tellUsage(used)
+            }
+          })
           while (requests < options.maxRequests) {
-            const outcome: Outcome | undefined = yield* advance(model, system)
+            const outcome: Outcome | undefined = yield* advance(model, system, compaction)
             if (outcome !== undefined) return outcome
           }
           return { stopReason: "max_turn_requests", usage } satisfies Outcome
         }).pipe(Effect.catchTag("ModelUnavailable", ({ message }) => refuse(unavailable(message))))
       }, Effect.scoped)
 
-      return Turn.of({ run })
+      const compact = Effect.fn("Turn.compact")(
+        function* (session: TurnSession, focus: string | undefined) {
+          const { effort, id, info } = yield* selectionOf(session)
+          const transcript = yield* Transcript.open(session, info)
+          const model = yield* models.resolve(id, effort)
+          const earlier = yield* session.cost
+          const compaction = Compaction.make({
+            ids: yield* TurnIds.make(random),
+            emit: session.emit,
+            info,
+            model,
+            transcript,
+            used: yield* session.used,
+            spent: (spent, used) =>
+              session.emit({
+                _tag: "UsageUpdated",
+                used,
+                size: info.contextWindow,
+                ...(info.price === undefined ? {} : { cost: earlier + Usage.costOf(spent, info.price) })
+              })
+          })
+          return yield* compaction.run(focus)
+        },
+        Effect.catchTag("ModelUnavailable", ({ message }) =>
+          Effect.succeed<CompactionResult>({ _tag: "Failed", message })
+        )
+      )
+
+      const call = Effect.fn("Turn.call")(function* (session: TurnSession, name: string, input: Schema.Json) {
+        const ids = yield* TurnIds.make(random)
+        const present = yield* toolsOf(session)
+        const id = ids.call()
+        const definition = present.get(name)
+        yield* session.emit({
+          _tag: "ToolCallStarted",
+          call: {
+            id,
+            name,
+            title: definition?.title ?? name,
+            kind: definition?.kind ?? "other",
+            status: "pending",
+            locations: [],
+            content: [],
+            rawInput: input
+          }
+        })
+        let result: CallResult = { isFailure: true, text: "" }
+        yield* ToolCalls.make(session, present, guards).run([{ id, name, input }], ([part]) =>
+          Effect.sync(() => {
+            if (part !== undefined) result = { isFailure: part.isFailure, text: String(part.result) }
+          })
+        )
+        return result
+      })
+
+      return Turn.of({ run, compact, call })
     })
   )
 

@@ -38,13 +38,30 @@ const readAuthenticate = reader(AuthenticateMeta)
 const readClient = reader(ClientMeta)
 const readPermission = reader(PermissionMeta)
 
-export const wishesOf = (meta: Meta): SessionWishes => {
-  const { autoMode, modelId, reasoningEffort, systemPromptOverride, yoloMode, ...wishes } = readSession(meta)
+type Instructions = NonNullable<(typeof SessionMeta.Type)["systemPrompt"]>
+
+const textOf = ({ content }: Instructions): string =>
+  (typeof content === "string" ? content : content.map(({ text }) => text).join("\n\n")).trim()
+
+/** Instructions of the client: behind our own, or in their place. */
+const instructed = (rules: string | undefined, given: Instructions | undefined): SessionWishes => {
+  const text = given === undefined ? "" : textOf(given)
+  if (text === "" || given?.mode === "override") {
+    return { ...(rules === undefined ? {} : { rules }), ...(text === "" ? {} : { systemPrompt: text }) }
+  }
+  return { rules: rules === undefined ? text : `${rules}\n\n${text}` }
+}
+
+/** `isNew`: extra rules count at the beginning of a session alone. */
+export const wishesOf = (meta: Meta, isNew = true): SessionWishes => {
+  const { autoMode, modelId, reasoningEffort, rules, systemPrompt, systemPromptOverride, yoloMode, ...wishes } =
+    readSession(meta)
   return {
     ...wishes,
     ...(modelId === undefined ? {} : { model: modelId }),
     ...(reasoningEffort === undefined ? {} : { effort: reasoningEffort }),
     ...(systemPromptOverride === undefined ? {} : { systemPrompt: systemPromptOverride }),
+    ...instructed(isNew ? rules : undefined, systemPrompt),
     ...(autoMode === true ? { mode: "auto" } : {}),
     ...(yoloMode === true ? { mode: "always-approve" } : {})
   }

@@ -11,6 +11,7 @@ export const capabilitiesOf = (client: ClientCapabilities | undefined): EditorCa
   readTextFile: client?.fs?.readTextFile ?? false,
   terminalAuth: client?.auth?.terminal ?? false,
   notices: client?.session?.notices !== undefined,
+  compaction: client?.session?.compaction !== undefined,
   incrementalOutput: keepsOutput(client?._meta),
   terminals: terminalsOf(client?._meta),
   elicitation: { form: client?.elicitation?.form !== undefined, url: client?.elicitation?.url !== undefined }

@@ -38,7 +38,9 @@ const opening = (agent: AgentConnection, description: AgentDescription) => ({
     Method.LoadSession,
     Effect.fnUntraced(function* (params) {
       const place = yield* placeOf(params, description)
-      return stateOf(yield* agent.loadSession(params.sessionId, place, wishesOf(params._meta), afterOf(params._meta)))
+      return stateOf(
+        yield* agent.loadSession(params.sessionId, place, wishesOf(params._meta, false), afterOf(params._meta))
+      )
     }),
     wishFields
   ),
@@ -46,7 +48,7 @@ const opening = (agent: AgentConnection, description: AgentDescription) => ({
     Method.ResumeSession,
     Effect.fnUntraced(function* (params, request) {
       const place = yield* placeOf(params, description)
-      const snapshot = yield* agent.resumeSession(params.sessionId, place, wishesOf(params._meta))
+      const snapshot = yield* agent.resumeSession(params.sessionId, place, wishesOf(params._meta, false))
       yield* request.afterReply(agent.announce(snapshot.sessionId))
       return stateOf(snapshot)
     }),

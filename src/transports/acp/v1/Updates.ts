@@ -82,6 +82,13 @@ export const toUpdates = (event: Event, capabilities: EditorCapabilities): Reado
           ...(event.cost === undefined ? {} : { cost: { amount: event.cost, currency: "USD" } })
         }
       ]
+    case "CompactionUpdated": {
+      const { _tag, id, summary, ...state } = event
+      const text = summary === undefined ? {} : { summary: [{ type: "text" as const, text: summary }] }
+      return capabilities.compaction
+        ? [{ sessionUpdate: "compaction_update", compactionId: id, ...state, ...text }]
+        : []
+    }
     case "InfoUpdated": {
       const { _tag, ...info } = event
       return [{ sessionUpdate: "session_info_update", ...info }]

@@ -90,6 +90,7 @@ describe("initialize", () => {
         readTextFile: true,
         terminalAuth: false,
         notices: true,
+        compaction: false,
         incrementalOutput: false,
         terminals: undefined,
         elicitation: { form: false, url: false }
