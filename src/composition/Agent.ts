@@ -7,6 +7,7 @@ import { Auth } from "../services/Auth.ts"
 import { TokenStore } from "../services/auth/TokenStore.ts"
 import { Changes } from "../services/Changes.ts"
 import { Commands } from "../services/Commands.ts"
+import { CustomAgents } from "../services/CustomAgents.ts"
 import { McpManager, noServers } from "../services/McpManager.ts"
 import * as ModelsLive from "../services/models/ModelsLive.ts"
 import { Projects } from "../services/Projects.ts"
@@ -73,6 +74,17 @@ const projects = late(
   })
 )
 
+const customAgents = late(
+  CustomAgents,
+  () => import("./CustomAgents.ts"),
+  (loaded) => ({
+    list: (cwd) => Effect.flatMap(loaded, ({ list }) => list(cwd)),
+    create: (cwd, agent) => Effect.flatMap(loaded, ({ create }) => create(cwd, agent)),
+    load: (path) => Effect.flatMap(loaded, ({ load }) => load(path)),
+    define: (value) => Effect.flatMap(loaded, ({ define }) => define(value))
+  })
+)
+
 const auth = Layer.provide(Auth.layer, TokenStore.layer)
 
 /**
@@ -84,6 +96,7 @@ export const agent = (flags: Flags): Layer.Layer<Agent | Settings> =>
     Layer.provide(Sessions.layer),
     Layer.provide(Layer.provideMerge(commands, turn)),
     Layer.provide([mcpManager, changes, Store.layer, auth]),
+    Layer.provide(customAgents),
     Layer.provide(projects),
     Layer.provide(ModelsLive.layer),
     Layer.provideMerge(settings(flags))

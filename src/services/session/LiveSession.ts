@@ -11,8 +11,8 @@ import { type CommandInfo, isReading, typedIn } from "../../domain/Command.ts"
 import type { ConfigOption } from "../../domain/session/Config.ts"
 import type { Content } from "../../domain/Content.ts"
 import type { Event, Notice } from "../../domain/Event.ts"
+import { lower } from "../../domain/permission/ExecutionMode.ts"
 import type { NumberedEntry } from "../../domain/session/Position.ts"
-import { lower, offered } from "../../domain/permission/ExecutionMode.ts"
 import { Busy, type InvalidInput, type StoreFailed } from "../../domain/Failure.ts"
 import type { Harness } from "../../domain/Harness.ts"
 import { type MessageId, type SessionId, ToolCallId } from "../../domain/Ids.ts"
@@ -23,6 +23,7 @@ import type { Outcome } from "../../domain/Turn.ts"
 import type { SessionSnapshot } from "../Agent.ts"
 import type { DiffResult, UndoResult } from "../Changes.ts"
 import type { CommandSession, CommandsShape } from "../Commands.ts"
+import type { CustomAgentsShape } from "../CustomAgents.ts"
 import type { Editor } from "../Editor.ts"
 import type { ProjectsShape } from "../Projects.ts"
 import type { LogWriter } from "../store/LogWriter.ts"
@@ -31,11 +32,12 @@ import type { Workspace } from "../Workspace.ts"
 import * as Journal from "./Journal.ts"
 import * as PromptQueue from "./PromptQueue.ts"
 import * as Questions from "./Questions.ts"
+import type { SessionAgents } from "./SessionAgents.ts"
 import type { Servers } from "./Servers.ts"
 import * as SlashCommands from "./SlashCommands.ts"
 import * as Trust from "./Trust.ts"
 import { compactionNotice } from "./Warnings.ts"
-import { choose, type Configured, effortFor, optionsOf } from "./SessionOptions.ts"
+import { choose, type Configured, effortFor, modesOf, optionsOf } from "./SessionOptions.ts"
 
 type View = Journal.View
 
@@ -69,6 +71,8 @@ export interface LiveSession {
   readonly setOption: (view: View, option: string, value: string) => Effect.Effect<void, InvalidInput>
   /** Keeps choices that were checked, and tells them. */
   readonly configure: (choices: Configured) => Effect.Effect<void>
+  /** The agents that can be chosen, and new ones. */
+  readonly agents: Pick<SessionAgents, "create" | "snapshot">
   /** Takes back what the last turn changed. Refused while a turn runs. */
   readonly undo: (view: View) => Effect.Effect<UndoResult, Busy | StoreFailed>
   readonly diff: (view: View) => Effect.Effect<DiffResult>
@@ -88,6 +92,7 @@ export interface LiveSessionInput {
   readonly turn: TurnShape
   readonly commands: CommandsShape
   readonly projects: ProjectsShape
+  readonly customAgents: CustomAgentsShape
   readonly models: Effect.Effect<ReadonlyArray<ModelInfo>>
   /** What the store has of the log. */
   readonly stored: Stream.Stream<NumberedEntry, StoreFailed>
@@ -114,12 +119,20 @@ export const make = Effect.fnUntraced(function* (
   /** By title, so that a session that is opened many times before its next prompt has each of them once. */
   const warnings = new Map<string, Notice>()
   let directories: ReadonlyArray<string> = []
+  const { make: makeAgents } = yield* Effect.promise(() => import("./SessionAgents.ts"))
+  const agents: SessionAgents = yield* makeAgents({
+    service: input.customAgents,
+    cwd,
+    choice: () => state().settings.agent ?? undefined,
+    isWatched: () => journal.watchers() > 0,
+    tell: (isModeNew): Effect.Effect<void> => tellOptions(isModeNew)
+  })
 
   /** The one that is wanted, by its id or the last part of that, if there is such a model; else the chosen one. */
   const modelFor = (wanted?: string) =>
     Effect.map(models, (known) => {
       const isWanted = ({ id }: ModelInfo) => wanted !== undefined && (id === wanted || id.endsWith(`/${wanted}`))
-      const chosen = known.find(isWanted)?.id ?? state().settings.model ?? known[0]?.id ?? ""
+      const chosen = known.find(isWanted)?.id ?? agents.model(known)?.id ?? state().settings.model ?? known[0]?.id ?? ""
       return {
         id: chosen,
         effort: effortFor(
@@ -130,27 +143,39 @@ export const make = Effect.fnUntraced(function* (
     })
 
   const ceilingFor = (view: View) => lower(harness.ceiling, view.ceiling)
-  const modeFor = (view: View) => lower(state().settings.mode ?? "ask", ceilingFor(view))
+  const modeFor = (view: View) => {
+    const mode = lower(state().settings.mode ?? "ask", ceilingFor(view))
+    return lower(mode, agents.limits().mode ?? mode)
+  }
+  /** What is chosen among the modes and agents. */
+  const modeIdFor = (view: View) => agents.current()?.name ?? modeFor(view)
 
   const optionsFor = Effect.map(
     Effect.all([models, modelFor()]),
     ([known, { effort, id: model }]) =>
       (view: View): ReadonlyArray<ConfigOption> =>
-        optionsOf({ mode: modeFor(view), model, effort }, known, ceilingFor(view))
+        optionsOf({ mode: modeIdFor(view), model, effort }, known, ceilingFor(view), agents.list())
   )
 
-  const configure = Effect.fnUntraced(function* (choices: Configured) {
-    yield* record(choices)
+  const tellOptions = Effect.fnUntraced(function* (isModeNew: boolean) {
     const options = yield* optionsFor
     yield* journal.tellEach((view) => [
-      ...(choices.mode === undefined ? [] : [{ _tag: "ModeChanged", mode: modeFor(view) } as const]),
+      ...(isModeNew ? [{ _tag: "ModeChanged", mode: modeIdFor(view) } as const] : []),
       { _tag: "ConfigChanged", options: options(view) }
     ])
   })
 
+  const configure = Effect.fnUntraced(function* (choices: Configured) {
+    const before = agents.current()?.name
+    yield* record(choices)
+    yield* tellOptions(choices.mode !== undefined || agents.current()?.name !== before)
+  })
+
   const setOption = Effect.fnUntraced(function* (view: View, option: string, value: string) {
+    yield* agents.refresh
     const options = yield* optionsFor
-    yield* configure(yield* Effect.fromResult(choose(options(view), option, value)))
+    const choices = yield* Effect.fromResult(choose(options(view), option, value, agents.list()))
+    yield* configure(agents.chosen(choices))
   })
 
   const settle = (why: string) =>
@@ -207,7 +232,7 @@ export const make = Effect.fnUntraced(function* (
   const slash = yield* SlashCommands.make({ commands, journal, place, warn })
 
   const tellWarnings = Effect.fnUntraced(function* (view: View) {
-    const kept = [...warnings.values()]
+    const kept = [...warnings.values(), ...agents.notices(yield* models)]
     warnings.clear()
     for (const notice of kept) yield* tell(view, notice)
   })
@@ -221,16 +246,19 @@ export const make = Effect.fnUntraced(function* (
 
   /** `model` is what a command wants instead of the chosen one. */
   const turnSession = (view: View, model?: string): TurnSession => ({
+    ...agents.limit({
+      harness,
+      systemPrompt: state().settings.systemPrompt,
+      skills: Effect.map(commands.skills(place), ({ text }) => text),
+      ownTools: Effect.zipWith(toolsOf(view), commands.skills(place), (own, { tools }) => [...own, ...tools], {
+        concurrent: true
+      })
+    }),
+    agents: Effect.sync(agents.list),
     workspace: workspaceFor(view.editor),
-    harness,
     model: modelFor(model),
     mode: Effect.sync(() => modeFor(view)),
     rules: state().settings.rules,
-    systemPrompt: state().settings.systemPrompt,
-    skills: Effect.map(commands.skills(place), ({ text }) => text),
-    ownTools: Effect.zipWith(toolsOf(view), commands.skills(place), (own, { tools }) => [...own, ...tools], {
-      concurrent: true
-    }),
     context: Effect.sync(() => state().context),
     grants: Effect.sync(() => state().grants),
     used: Effect.sync(() => state().usage?.used),
@@ -281,6 +309,7 @@ export const make = Effect.fnUntraced(function* (
       } satisfies Outcome
     }
     if (yield* trust.settle((event) => tell(view, event))) yield* servers.refresh
+    yield* agents.refresh
     yield* tellWarnings(view)
     return yield* input.turn.run(turnSession(view, answer?.model), answer?.content ?? content)
   })
@@ -344,10 +373,10 @@ export const make = Effect.fnUntraced(function* (
     attach: (view) => watched(view, journal.attach(view)),
     attachAfter: (view, after, history, present) => watched(view, journal.attachAfter(view, after, history, present)),
     snapshot: (view) =>
-      Effect.map(optionsFor, (options) => ({
+      Effect.map(Effect.andThen(agents.refresh, optionsFor), (options) => ({
         sessionId: id,
-        mode: modeFor(view),
-        modes: offered(ceilingFor(view)),
+        mode: modeIdFor(view),
+        modes: modesOf(ceilingFor(view), agents.list()),
         options: options(view),
         working: prompts.isBusy()
       })),
@@ -363,7 +392,8 @@ export const make = Effect.fnUntraced(function* (
     cancel: prompts.cancel,
     cancelOf: prompts.cancelOf,
     setOption,
-    configure,
+    configure: (choices) => configure(agents.chosen(choices)),
+    agents,
     undo: Effect.fnUntraced(function* (view) {
       if (prompts.isBusy()) {
         return yield* new Busy({

@@ -2,14 +2,23 @@
 import * as Result from "effect/Result"
 import type { ConfigOption } from "../../domain/session/Config.ts"
 import { ExecutionMode, offered } from "../../domain/permission/ExecutionMode.ts"
+import { choiceOf, type FoundAgent } from "../../domain/CustomAgent.ts"
 import { InvalidInput } from "../../domain/Failure.ts"
 import type { ModelInfo } from "../../domain/Model.ts"
 import type { Entry } from "../../domain/session/Session.ts"
 
 export interface Choice {
-  readonly mode: ExecutionMode
+  /** An execution mode, or the name of an agent. */
+  readonly mode: string
   readonly model: string
   readonly effort: string | undefined
+}
+
+/** A mode or an agent as a client lists it. */
+export interface ModeChoice {
+  readonly id: string
+  readonly name: string
+  readonly description: string
 }
 
 export const MODEL_OPTION = "model"
@@ -55,26 +64,33 @@ const effortOptions = (model: ModelInfo | undefined, chosen: string | undefined)
   ]
 }
 
-const modeOption = (mode: ExecutionMode, ceiling: ExecutionMode): ConfigOption => ({
+/** The modes under a ceiling, and the agents, which work in the mode that was chosen before them. */
+export const modesOf = (ceiling: ExecutionMode, agents: ReadonlyArray<FoundAgent>): ReadonlyArray<ModeChoice> => [
+  ...offered(ceiling),
+  ...agents.map(({ description, name }) => ({ id: name, name, description }))
+]
+
+const modeOption = (mode: string, ceiling: ExecutionMode, agents: ReadonlyArray<FoundAgent>): ConfigOption => ({
   id: MODE_OPTION,
   name: "Mode",
   category: "mode",
   currentValue: mode,
-  options: offered(ceiling).map(({ id, name, description }) => ({ value: id, name, description }))
+  options: modesOf(ceiling, agents).map(({ id, ...choice }) => ({ value: id, ...choice }))
 })
 
 /** Most important first (CFG-01). */
 export const optionsOf = (
   choice: Choice,
   models: ReadonlyArray<ModelInfo>,
-  ceiling: ExecutionMode
+  ceiling: ExecutionMode,
+  agents: ReadonlyArray<FoundAgent> = []
 ): ReadonlyArray<ConfigOption> => [
   modelOption(models, choice.model),
   ...effortOptions(
     models.find(({ id }) => id === choice.model),
     choice.effort
   ),
-  modeOption(choice.mode, ceiling)
+  modeOption(choice.mode, ceiling, agents)
 ]
 
 /** Choices that a log keeps. */
@@ -82,18 +98,21 @@ export type Configured = Extract<Entry, { readonly _tag: "Configured" }>
 
 const list = (names: ReadonlyArray<string>): string => names.join(", ")
 
-const entryOf = (id: string, value: string): Configured => {
+const entryOf = (id: string, value: string, agents: ReadonlyArray<FoundAgent>): Configured => {
   if (id === MODEL_OPTION) return { _tag: "Configured", model: value }
   if (id === EFFORT_OPTION) return { _tag: "Configured", effort: value }
   const mode = ExecutionMode.literals.find((known) => known === value)
-  return { _tag: "Configured", ...(mode === undefined ? {} : { mode }) }
+  if (mode !== undefined) return { _tag: "Configured", mode, agent: null }
+  const agent = agents.find(({ name }) => name === value)
+  return { _tag: "Configured", ...(agent === undefined ? {} : { agent: choiceOf(agent) }) }
 }
 
 /** One choice among what `options` offers, as the entry that keeps it. Fails for the field `option` or `value`. */
 export const choose = (
   options: ReadonlyArray<ConfigOption>,
   id: string,
-  value: string
+  value: string,
+  agents: ReadonlyArray<FoundAgent> = []
 ): Result.Result<Configured, InvalidInput> => {
   const option = options.find((known) => known.id === id)
   if (option === undefined) {
@@ -104,5 +123,5 @@ export const choose = (
     const message = `"${value}" is no choice of ${option.name} here; choose one of: ${list(option.options.map((choice) => choice.value))}`
     return Result.fail(new InvalidInput({ field: "value", message }))
   }
-  return Result.succeed(entryOf(id, value))
+  return Result.succeed(entryOf(id, value, agents))
 }
