@@ -20,8 +20,12 @@ import {
 } from "./AgentFlags.ts"
 import type { NoLeader } from "./Bridge.ts"
 import { daemon } from "./Daemon.ts"
+import { auth } from "./Auth.ts"
 import { headless } from "./Headless.ts"
 import { agentLeader, leader } from "./Leader.ts"
+import { login } from "./Login.ts"
+import { logout } from "./Logout.ts"
+import { models } from "./Models.ts"
 import { permissions } from "./Permissions.ts"
 import * as Presenter from "./Presenter.ts"
 import { relay } from "./Relay.ts"
@@ -44,7 +48,10 @@ const serveEditor = (flags: Flags, choice: LeaderChoice): Effect.Effect<void, No
 
 const acp = Command.make("acp", agentFlags, (flags) =>
   Effect.flatMap(flagsOf(flags), (own) => serveEditor(own, leaderChoiceOf(flags)))
-).pipe(Command.withDescription("Speak the Agent Client Protocol over stdin and stdout: what an editor starts"))
+).pipe(
+  Command.withDescription("Speak the Agent Client Protocol over stdin and stdout: what an editor starts"),
+  Command.withSubcommands([login])
+)
 
 const stdio = Command.make(
   "stdio",
@@ -52,13 +59,17 @@ const stdio = Command.make(
   Effect.fnUntraced(function* () {
     yield* serveEditor(yield* agentOptions, yield* leaderOptions)
   })
-).pipe(Command.withDescription("Speak the Agent Client Protocol over stdin and stdout; the same as acp"))
+).pipe(
+  Command.withDescription("Speak the Agent Client Protocol over stdin and stdout; the same as acp"),
+  // An editor appends it to the arguments that it starts the agent with (AUT-04).
+  Command.withSubcommands([login])
+)
 
 const agent = agentCommand.pipe(Command.withSubcommands([stdio, serve, daemon, headless, agentLeader]))
 
 const program = Command.make("super-pi").pipe(
   Command.withDescription("A coding agent for editors that speak the Agent Client Protocol"),
-  Command.withSubcommands([acp, agent, leader, permissions, relay, token, trust])
+  Command.withSubcommands([acp, agent, auth, leader, login, logout, models, permissions, relay, token, trust])
 )
 
 const transports = new Set(["stdio", "serve", "daemon", "headless", "leader"])

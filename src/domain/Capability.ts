@@ -1,8 +1,10 @@
 /** What an editor said it can do. What it left out is unsupported (INI-08). */
 export interface EditorCapabilities {
   readonly readTextFile: boolean
-  /** Shows `terminal` sign-in methods. */
+  /** Shows `terminal` sign-in methods: it starts the agent in a terminal with arguments that a method adds. */
   readonly terminalAuth: boolean
+  /** Runs, for a sign-in, a whole command line in a terminal, which is how it was done before there was `terminalAuth`. */
+  readonly terminalCommand: boolean
   readonly notices: boolean
   /** Shows where the model's memory of the conversation was summed up (TRN-14). */
   readonly compaction: boolean
@@ -18,6 +20,7 @@ export interface EditorCapabilities {
 export const noCapabilities: EditorCapabilities = {
   readTextFile: false,
   terminalAuth: false,
+  terminalCommand: false,
   notices: false,
   compaction: false,
   incrementalOutput: false,

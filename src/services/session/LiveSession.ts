@@ -8,36 +8,32 @@ import * as FiberHandle from "effect/FiberHandle"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { type CommandInfo, isReading, typedIn } from "../../domain/Command.ts"
-import type { ConfigOption } from "../../domain/session/Config.ts"
 import type { Content } from "../../domain/Content.ts"
 import type { Event, Notice } from "../../domain/Event.ts"
-import { lower } from "../../domain/permission/ExecutionMode.ts"
 import type { NumberedEntry } from "../../domain/session/Position.ts"
 import { Busy, type InvalidInput, type StoreFailed } from "../../domain/Failure.ts"
 import type { Harness } from "../../domain/Harness.ts"
 import { type MessageId, type SessionId, ToolCallId } from "../../domain/Ids.ts"
-import type { ModelInfo } from "../../domain/Model.ts"
 import { closing, type SessionState } from "../../domain/session/SessionState.ts"
 import { titleOf } from "../../domain/session/Title.ts"
 import type { Outcome } from "../../domain/Turn.ts"
 import type { SessionSnapshot } from "../Agent.ts"
 import type { DiffResult, UndoResult } from "../Changes.ts"
 import type { CommandSession, CommandsShape } from "../Commands.ts"
-import type { CustomAgentsShape } from "../CustomAgents.ts"
 import type { Editor } from "../Editor.ts"
 import type { ProjectsShape } from "../Projects.ts"
 import type { LogWriter } from "../store/LogWriter.ts"
 import type { TurnSession, TurnShape } from "../Turn.ts"
 import type { Workspace } from "../Workspace.ts"
+import * as Choices from "./Choices.ts"
 import * as Journal from "./Journal.ts"
 import * as PromptQueue from "./PromptQueue.ts"
 import * as Questions from "./Questions.ts"
-import type { SessionAgents } from "./SessionAgents.ts"
 import type { Servers } from "./Servers.ts"
 import * as SlashCommands from "./SlashCommands.ts"
 import * as Trust from "./Trust.ts"
 import { compactionNotice } from "./Warnings.ts"
-import { choose, type Configured, effortFor, modesOf, optionsOf } from "./SessionOptions.ts"
+import type { Configured } from "./SessionOptions.ts"
 
 type View = Journal.View
 
@@ -72,7 +68,9 @@ export interface LiveSession {
   /** Keeps choices that were checked, and tells them. */
   readonly configure: (choices: Configured) => Effect.Effect<void>
   /** The agents that can be chosen, and new ones. */
-  readonly agents: Pick<SessionAgents, "create" | "snapshot">
+  readonly agents: Pick<Choices.Choices["agents"], "create" | "snapshot">
+  /** Replaces a model that is not offered any more; the next prompt tells it. */
+  readonly checkModel: Effect.Effect<void>
   /** Takes back what the last turn changed. Refused while a turn runs. */
   readonly undo: (view: View) => Effect.Effect<UndoResult, Busy | StoreFailed>
   readonly diff: (view: View) => Effect.Effect<DiffResult>
@@ -81,7 +79,7 @@ export interface LiveSession {
   readonly stop: Effect.Effect<void>
 }
 
-export interface LiveSessionInput {
+export interface LiveSessionInput extends Pick<Choices.ChoicesInput, "customAgents" | "models" | "observeModels"> {
   readonly id: SessionId
   readonly cwd: string
   readonly scratch: string
@@ -92,8 +90,6 @@ export interface LiveSessionInput {
   readonly turn: TurnShape
   readonly commands: CommandsShape
   readonly projects: ProjectsShape
-  readonly customAgents: CustomAgentsShape
-  readonly models: Effect.Effect<ReadonlyArray<ModelInfo>>
   /** What the store has of the log. */
   readonly stored: Stream.Stream<NumberedEntry, StoreFailed>
   /** How long a turn goes on while nobody watches; undefined: until it ends. */
@@ -119,64 +115,9 @@ export const make = Effect.fnUntraced(function* (
   /** By title, so that a session that is opened many times before its next prompt has each of them once. */
   const warnings = new Map<string, Notice>()
   let directories: ReadonlyArray<string> = []
-  const { make: makeAgents } = yield* Effect.promise(() => import("./SessionAgents.ts"))
-  const agents: SessionAgents = yield* makeAgents({
-    service: input.customAgents,
-    cwd,
-    choice: () => state().settings.agent ?? undefined,
-    isWatched: () => journal.watchers() > 0,
-    tell: (isModeNew): Effect.Effect<void> => tellOptions(isModeNew)
-  })
-
-  /** The one that is wanted, by its id or the last part of that, if there is such a model; else the chosen one. */
-  const modelFor = (wanted?: string) =>
-    Effect.map(models, (known) => {
-      const isWanted = ({ id }: ModelInfo) => wanted !== undefined && (id === wanted || id.endsWith(`/${wanted}`))
-      const chosen = known.find(isWanted)?.id ?? agents.model(known)?.id ?? state().settings.model ?? known[0]?.id ?? ""
-      return {
-        id: chosen,
-        effort: effortFor(
-          known.find((model) => model.id === chosen),
-          state().settings.effort
-        )
-      }
-    })
-
-  const ceilingFor = (view: View) => lower(harness.ceiling, view.ceiling)
-  const modeFor = (view: View) => {
-    const mode = lower(state().settings.mode ?? "ask", ceilingFor(view))
-    return lower(mode, agents.limits().mode ?? mode)
-  }
-  /** What is chosen among the modes and agents. */
-  const modeIdFor = (view: View) => agents.current()?.name ?? modeFor(view)
-
-  const optionsFor = Effect.map(
-    Effect.all([models, modelFor()]),
-    ([known, { effort, id: model }]) =>
-      (view: View): ReadonlyArray<ConfigOption> =>
-        optionsOf({ mode: modeIdFor(view), model, effort }, known, ceilingFor(view), agents.list())
-  )
-
-  const tellOptions = Effect.fnUntraced(function* (isModeNew: boolean) {
-    const options = yield* optionsFor
-    yield* journal.tellEach((view) => [
-      ...(isModeNew ? [{ _tag: "ModeChanged", mode: modeIdFor(view) } as const] : []),
-      { _tag: "ConfigChanged", options: options(view) }
-    ])
-  })
-
-  const configure = Effect.fnUntraced(function* (choices: Configured) {
-    const before = agents.current()?.name
-    yield* record(choices)
-    yield* tellOptions(choices.mode !== undefined || agents.current()?.name !== before)
-  })
-
-  const setOption = Effect.fnUntraced(function* (view: View, option: string, value: string) {
-    yield* agents.refresh
-    const options = yield* optionsFor
-    const choices = yield* Effect.fromResult(choose(options(view), option, value, agents.list()))
-    yield* configure(agents.chosen(choices))
-  })
+  const { customAgents, observeModels } = input
+  const choices = yield* Choices.make({ cwd, harness, journal, customAgents, models, observeModels })
+  const { agents } = choices
 
   const settle = (why: string) =>
     Effect.forEach(
@@ -256,8 +197,12 @@ export const make = Effect.fnUntraced(function* (
     }),
     agents: Effect.sync(agents.list),
     workspace: workspaceFor(view.editor),
-    model: modelFor(model),
-    mode: Effect.sync(() => modeFor(view)),
+    model: Effect.gen(function* () {
+      const notice = yield* choices.replaceModel
+      if (notice !== undefined) yield* tell(view, notice)
+      return yield* choices.modelFor(model)
+    }),
+    mode: Effect.sync(() => choices.modeFor(view)),
     rules: state().settings.rules,
     context: Effect.sync(() => state().context),
     grants: Effect.sync(() => state().grants),
@@ -281,8 +226,8 @@ export const make = Effect.fnUntraced(function* (
     log: record,
     history: Stream.unwrap(Effect.as(log.flush, input.stored)),
     servers: servers.status,
-    options: Effect.map(optionsFor, (options) => options(view)),
-    choose: (option, value) => setOption(view, option, value),
+    options: choices.optionsFor(view),
+    choose: (option, value) => choices.setOption(view, option, value),
     turn: turnSession(view)
   })
 
@@ -373,13 +318,7 @@ export const make = Effect.fnUntraced(function* (
     attach: (view) => watched(view, journal.attach(view)),
     attachAfter: (view, after, history, present) => watched(view, journal.attachAfter(view, after, history, present)),
     snapshot: (view) =>
-      Effect.map(Effect.andThen(agents.refresh, optionsFor), (options) => ({
-        sessionId: id,
-        mode: modeIdFor(view),
-        modes: modesOf(ceilingFor(view), agents.list()),
-        options: options(view),
-        working: prompts.isBusy()
-      })),
+      Effect.map(choices.snapshot(view), (chosen) => ({ sessionId: id, ...chosen, working: prompts.isBusy() })),
     prompt: (view, content) =>
       Effect.andThen(
         log.kept,
@@ -391,9 +330,12 @@ export const make = Effect.fnUntraced(function* (
       ),
     cancel: prompts.cancel,
     cancelOf: prompts.cancelOf,
-    setOption,
-    configure: (choices) => configure(agents.chosen(choices)),
-    agents,
+    setOption: choices.setOption,
+    configure: choices.configure,
+    agents: choices.agents,
+    checkModel: Effect.map(choices.replaceModel, (notice) => {
+      if (notice !== undefined) warn(notice)
+    }),
     undo: Effect.fnUntraced(function* (view) {
       if (prompts.isBusy()) {
         return yield* new Busy({

@@ -13,7 +13,10 @@ import { type HooksLook, type Look, lookAt, lookAtHooks, unreadable } from "./Fi
 import { emptyFile, type FileSettings } from "./FileSettings.ts"
 import type { HookFiles } from "./HookFiles.ts"
 import { lookAtPlugins, type PluginLook } from "../plugins/PluginLook.ts"
-import { mergeSettings, withPlugins } from "./Merge.ts"
+import { mergeSettings, noStoredKeys, withPlugins } from "./Merge.ts"
+
+/** In the home folder; made by `super-pi login`. */
+export const CREDENTIALS_FILE = "credentials.json"
 
 /** What a look at the file showed, and the settings that were made of it. */
 interface Reading {
@@ -35,6 +38,7 @@ export const makeSettings = Effect.fnUntraced(function* (flags: Flags) {
   const path = paths.join(home, "config.toml")
   const { pluginDirs = [] } = flags
   const hooksFolder = paths.join(home, "hooks")
+  const credentials = paths.join(home, CREDENTIALS_FILE)
   const latest = yield* SynchronizedRef.make<Reading | undefined>(undefined)
 
   /** Fails with a sentence for the person who wrote the file. */
@@ -63,11 +67,19 @@ export const makeSettings = Effect.fnUntraced(function* (flags: Flags) {
     return withPlugins(value, yield* makePluginReader(fs, paths)(seen))
   })
 
+  /** The keys that were stored, or why they cannot be read. */
+  const readKeys = Effect.fnUntraced(function* (seen: Look) {
+    if (seen._tag === "Absent") return Result.succeed(noStoredKeys)
+    const { readStoredKeys } = yield* Effect.promise(() => import("./StoredKeys.ts"))
+    return yield* Effect.result(readStoredKeys(fs, credentials, seen))
+  })
+
   const read = Effect.fnUntraced(function* (
     stamp: string,
     seen: Look,
     hooksSeen: HooksLook,
     pluginsSeen: PluginLook,
+    keysSeen: Look,
     last: Reading | undefined
   ) {
     const hookFiles = yield* readHooks(hooksSeen, last)
@@ -85,11 +97,18 @@ export const makeSettings = Effect.fnUntraced(function* (flags: Flags) {
     const names = new Set(file.providers.flatMap(({ apiKeyEnv }) => apiKeyEnv ?? []))
     const namedKeys = new Map<string, Redacted.Redacted<string> | undefined>()
     for (const name of names) namedKeys.set(name, yield* readSecret(provider, name))
-    const merged = mergeSettings({ file, path, environment, namedKeys, flags })
+    const stored = yield* readKeys(keysSeen)
+    const storedKeys = Result.getOrElse(stored, () => noStoredKeys)
+    const merged = mergeSettings({ file, path, environment, namedKeys, storedKeys, flags })
     const own: SettingsValue = {
       ...merged,
       hooks: [...merged.hooks, ...(hookFiles?.hooks ?? [])],
-      warnings: [...problem, ...merged.warnings, ...(hookFiles?.warnings ?? [])],
+      warnings: [
+        ...problem,
+        ...(Result.isFailure(stored) ? [stored.failure] : []),
+        ...merged.warnings,
+        ...(hookFiles?.warnings ?? [])
+      ],
       lostRules: [...(isEmpty ? problem : []), ...merged.lostRules, ...(hookFiles?.lost ?? [])]
     }
     const value = yield* readPlugins(own, pluginsSeen)
@@ -102,9 +121,10 @@ export const makeSettings = Effect.fnUntraced(function* (flags: Flags) {
     Effect.fnUntraced(function* (last) {
       const seen = lookAt(path)
       const hooksSeen = lookAtHooks(hooksFolder)
+      const keysSeen = lookAt(credentials)
       const pluginsSeen = lookAtPlugins(pluginDirs, home)
-      const stamp = `${seen.stamp}|${hooksSeen.stamp}|${pluginsSeen.stamp}`
-      const reading = last?.stamp === stamp ? last : yield* read(stamp, seen, hooksSeen, pluginsSeen, last)
+      const stamp = [seen, hooksSeen, keysSeen, pluginsSeen].map((look) => look.stamp).join("|")
+      const reading = last?.stamp === stamp ? last : yield* read(stamp, seen, hooksSeen, pluginsSeen, keysSeen, last)
       return [reading.value, reading] as const
     })
   )

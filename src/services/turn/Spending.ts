@@ -15,15 +15,14 @@ export interface Spent {
 export interface Spending {
   readonly usage: () => TurnUsage
   /** An answer of the turn's own model; the tokens of the window that are used then, if the provider says so. */
-  readonly answered: (finish: Response.FinishPart) => Effect.Effect<number | undefined>
+  readonly answered: (finish: Response.FinishPart, model: ModelInfo) => Effect.Effect<number | undefined>
   /** A summary of the conversation, which is that long now. */
-  readonly summedUp: (usage: TurnUsage, used: number) => Effect.Effect<void>
+  readonly summedUp: (usage: TurnUsage, used: number, model: ModelInfo) => Effect.Effect<void>
   /** What a subagent used: it counts, but fills no window of this conversation (F79). */
   readonly delegated: (spent: Spent) => Effect.Effect<void>
 }
 
 export interface SpendingInput {
-  readonly info: ModelInfo
   /** US dollars of earlier turns. */
   readonly before: number
   readonly emit: (event: Event) => Effect.Effect<void>
@@ -31,12 +30,12 @@ export interface SpendingInput {
   readonly also: (spent: Spent) => Effect.Effect<void>
 }
 
-export const make = ({ also, before, emit, info }: SpendingInput): Spending => {
+export const make = ({ also, before, emit }: SpendingInput): Spending => {
   let usage = emptyUsage
   let cost = before
-  let isPriced = info.price !== undefined
-  /** Tokens of the window, once the provider said any. */
-  let used: number | undefined
+  let isPriced = false
+  /** The window, once the provider said how full it is. */
+  let window: { readonly used: number; readonly size: number } | undefined
 
   const spend = (spent: Spent) =>
     Effect.suspend(() => {
@@ -44,32 +43,25 @@ export const make = ({ also, before, emit, info }: SpendingInput): Spending => {
       cost += spent.cost ?? 0
       isPriced ||= spent.cost !== undefined
       const told =
-        used === undefined
-          ? Effect.void
-          : emit({ _tag: "UsageUpdated", used, size: info.contextWindow, ...(isPriced ? { cost } : {}) })
+        window === undefined ? Effect.void : emit({ _tag: "UsageUpdated", ...window, ...(isPriced ? { cost } : {}) })
       return Effect.andThen(told, also(spent))
     })
 
-  const own = (spent: TurnUsage): Spent => ({
-    usage: spent,
-    cost: info.price === undefined ? undefined : Usage.costOf(spent, info.price)
-  })
+  const own = (spent: TurnUsage, used: number, { contextWindow, price }: ModelInfo) => {
+    window = { used, size: contextWindow }
+    return spend({ usage: spent, cost: price === undefined ? undefined : Usage.costOf(spent, price) })
+  }
 
   return {
     usage: () => usage,
-    answered: (finish) =>
+    answered: (finish, model) =>
       Effect.suspend(() => {
         if (!Usage.isReported(finish.usage)) return Effect.undefined
         const spent = Usage.fromResponse(finish.usage)
-        const now = spent.inputTokens + spent.outputTokens
-        used = now
-        return Effect.as(spend(own(spent)), now)
+        const used = spent.inputTokens + spent.outputTokens
+        return Effect.as(own(spent, used, model), used)
       }),
-    summedUp: (spent, now) =>
-      Effect.suspend(() => {
-        used = now
-        return spend(own(spent))
-      }),
+    summedUp: (spent, used, model) => Effect.suspend(() => own(spent, used, model)),
     delegated: spend
   }
 }

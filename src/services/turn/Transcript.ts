@@ -10,8 +10,8 @@ import type { TurnSession } from "../Turn.ts"
 import { repairCalls } from "./ContextRepair.ts"
 
 export interface Transcript {
-  /** What the model is asked with, behind the system prompt. */
-  readonly messages: () => ReadonlyArray<Prompt.Message>
+  /** What the model is asked with, behind the system prompt, as far as it can take it; all of it without a model. */
+  readonly messages: (model?: ModelInfo) => ReadonlyArray<Prompt.Message>
   /** How many of them were there before this turn. */
   readonly known: number
   readonly append: (messages: ReadonlyArray<Prompt.Message>) => Effect.Effect<void>
@@ -57,12 +57,11 @@ const withoutImages = (message: Prompt.Message): Prompt.Message =>
 /** What the session's model has seen, and `asked` behind it, which is logged. */
 export const open = Effect.fnUntraced(function* (
   session: TurnSession,
-  { image }: ModelInfo,
   prompt?: ReadonlyArray<Content>
 ): Effect.fn.Return<Transcript> {
-  const visible = (message: Prompt.Message) => (image ? message : withoutImages(message))
-  const read = (messages: ReadonlyArray<Schema.Json>) =>
-    repairCalls(messages.flatMap((message) => Option.toArray(readMessage(message)))).map(visible)
+  const read = (messages: ReadonlyArray<Schema.Json>) => [
+    ...repairCalls(messages.flatMap((message) => Option.toArray(readMessage(message))))
+  ]
   const before = yield* session.context
   const asked = prompt === undefined ? [] : [userMessage(prompt)]
   let messages = read([...before, ...asked])
@@ -75,7 +74,7 @@ export const open = Effect.fnUntraced(function* (
   }, Effect.orDie)
 
   return {
-    messages: () => messages,
+    messages: (model) => (model?.image === false ? messages.map(withoutImages) : messages),
     known: messages.length - asked.length,
     append: Effect.fnUntraced(function* (added) {
       if (added.length === 0) return

@@ -1,5 +1,4 @@
 /** The turn: ask the model, run the tools that it calls, and again, until it is done. */
-import type * as LanguageModel from "effect/ai/LanguageModel"
 import * as Prompt from "effect/ai/Prompt"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -20,6 +19,7 @@ import type { ToolDefinition } from "../ToolDefinition.ts"
 import { Tools } from "../Tools.ts"
 import { taskTool } from "../tools/Task.ts"
 import { type CallResult, type CompactionResult, Turn, type TurnSession } from "../Turn.ts"
+import type { Chosen } from "./Chosen.ts"
 import * as Compaction from "./compaction/Compaction.ts"
 import * as Deltas from "./Deltas.ts"
 import {
@@ -97,10 +97,10 @@ export const layerWith = (options: { readonly maxRequests: number }) =>
       const systemPrompt = yield* SystemPrompt.make
       const random = yield* SecureRandom
 
-      const selectionOf = Effect.fnUntraced(function* (session: TurnSession) {
-        const selection = yield* session.model
-        const info = (yield* models.list).find(({ id }) => id === selection.id) ?? unknownModel(selection.id)
-        return { ...selection, info }
+      const chosenBy = Effect.fnUntraced(function* (session: TurnSession) {
+        const { effort, id } = yield* session.model
+        const info = (yield* models.list).find((known) => known.id === id) ?? unknownModel(id)
+        return { info, model: yield* models.resolve(id, effort) } satisfies Chosen
       })
 
       /** `task` is the tool for tasks in this session, where it has subagents. */
@@ -121,10 +121,9 @@ export const layerWith = (options: { readonly maxRequests: number }) =>
         const prompting = yield* Effect.forkChild(systemPrompt(session), { startImmediately: true })
         const ids = yield* TurnIds.make(random)
         const deltas = yield* Deltas.make(session.emit)
-        const { effort, id, info } = yield* selectionOf(session)
-        const transcript = yield* Transcript.open(session, info, prompt)
+        const transcript = yield* Transcript.open(session, prompt)
         const { emit } = session
-        const spending = Spending.make({ info, before: yield* session.cost, emit, also: loopOptions.spent })
+        const spending = Spending.make({ before: yield* session.cost, emit, also: loopOptions.spent })
         const task = yield* Subagents.taskTool({
           session,
           models: models.list,
@@ -159,7 +158,7 @@ export const layerWith = (options: { readonly maxRequests: number }) =>
 
         /** One request and its tools. `undefined`: the model wants to go on. */
         const advance = Effect.fnUntraced(function* (
-          model: LanguageModel.LanguageModel,
+          { info, model }: Chosen,
           system: Prompt.Message,
           compaction: Compaction.Compaction
         ) {
@@ -168,7 +167,7 @@ export const layerWith = (options: { readonly maxRequests: number }) =>
           const present = yield* available
           const toolkit = describeAll(present)
           const step = Step.make({ ids, deltas, tools: present, emit: session.emit })
-          const messages = [system, ...transcript.messages()]
+          const messages = [system, ...transcript.messages(info)]
           const failure = yield* Effect.match(ModelRequest.send({ model, messages, toolkit }, step, session), {
             onFailure: toTurnError,
             onSuccess: () => undefined
@@ -182,7 +181,7 @@ export const layerWith = (options: { readonly maxRequests: number }) =>
           yield* deltas.flush
           const finish = step.finish()
           if (finish === undefined) return yield* refuse(endedEarly)
-          const used = yield* spending.answered(finish)
+          const used = yield* spending.answered(finish, info)
           if (step.text().trim() !== "") said = step.text()
           if (finish.reason === "content-filter") return yield* refuse(filtered)
           if (finish.reason === "error") return yield* refuse(answerFailed)
@@ -217,18 +216,19 @@ export const layerWith = (options: { readonly maxRequests: number }) =>
 
         const system = Prompt.systemMessage({ content: yield* Fiber.join(prompting) })
         const outcome = yield* Effect.gen(function* () {
-          const model = yield* models.resolve(id, effort)
+          let chosen = yield* chosenBy(session)
           const compaction = Compaction.make({
             ids,
             emit: session.emit,
-            info,
-            model,
+            chosen: () => chosen,
             transcript,
             used: yield* session.used,
-            spent: spending.summedUp
+            spent: (spent, used) => spending.summedUp(spent, used, chosen.info)
           })
           while (requests < maxRequests) {
-            const outcome: Outcome | undefined = yield* advance(model, system, compaction)
+            // Read before each request, so that a choice in mid-turn holds from the next one on (CFG-06).
+            if (requests > 0) chosen = yield* chosenBy(session)
+            const outcome: Outcome | undefined = yield* advance(chosen, system, compaction)
             if (outcome !== undefined) return outcome
           }
           return ended({ stopReason: "max_turn_requests" })
@@ -244,15 +244,13 @@ export const layerWith = (options: { readonly maxRequests: number }) =>
 
       const compact = Effect.fn("Turn.compact")(
         function* (session: TurnSession, focus: string | undefined) {
-          const { effort, id, info } = yield* selectionOf(session)
-          const transcript = yield* Transcript.open(session, info)
-          const model = yield* models.resolve(id, effort)
+          const { info, model } = yield* chosenBy(session)
+          const transcript = yield* Transcript.open(session)
           const earlier = yield* session.cost
           const compaction = Compaction.make({
             ids: yield* TurnIds.make(random),
             emit: session.emit,
-            info,
-            model,
+            chosen: () => ({ info, model }),
             transcript,
             used: yield* session.used,
             spent: (spent, used) =>

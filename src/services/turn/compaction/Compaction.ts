@@ -3,14 +3,13 @@
  * request of its own; the log keeps all of it.
  */
 import type * as AiError from "effect/ai/AiError"
-import type * as LanguageModel from "effect/ai/LanguageModel"
 import * as Prompt from "effect/ai/Prompt"
 import * as Effect from "effect/Effect"
 import type { StoredEvent } from "../../../domain/Event.ts"
-import type { ModelInfo } from "../../../domain/Model.ts"
 import type { TurnUsage } from "../../../domain/Turn.ts"
 import type { CompactionResult } from "../../Turn.ts"
 import { pauseBeforeRetry, toTurnError } from "../ModelFailure.ts"
+import type { Chosen } from "../Chosen.ts"
 import type { Transcript } from "../Transcript.ts"
 import type { TurnIds } from "../TurnIds.ts"
 import * as Usage from "../Usage.ts"
@@ -44,9 +43,9 @@ const HEAD =
 export interface CompactionInput {
   readonly ids: Pick<TurnIds, "compaction">
   readonly emit: (event: StoredEvent) => Effect.Effect<void>
-  readonly info: ModelInfo
+  /** The model of the moment. */
+  readonly chosen: () => Chosen
   readonly transcript: Transcript
-  readonly model: LanguageModel.LanguageModel
   /** Tokens of the last request and its answer, if anybody told. */
   readonly used: number | undefined
   /** What the summary took, if its provider told, and how full the window is now. */
@@ -64,14 +63,14 @@ export interface Compaction {
   readonly run: (focus?: string) => Effect.Effect<CompactionResult>
 }
 
-export const make = ({ emit, ids, info, model, spent, transcript, used }: CompactionInput): Compaction => {
-  const { contextWindow } = info
+export const make = ({ chosen, emit, ids, spent, transcript, used }: CompactionInput): Compaction => {
+  const windowOf = (): number => chosen().info.contextWindow
   /** So many messages were in the request that was measured. */
   let measured = used === undefined ? undefined : { used, count: transcript.known }
 
   /** What the system prompt and the tools take, as far as that is known. */
   const overhead = (): number => {
-    const guess = Math.min(OVERHEAD, contextWindow * 0.2)
+    const guess = Math.min(OVERHEAD, windowOf() * 0.2)
     return measured === undefined
       ? guess
       : Math.max(0, measured.used - tokensOf(transcript.messages().slice(0, measured.count)))
@@ -87,13 +86,13 @@ export const make = ({ emit, ids, info, model, spent, transcript, used }: Compac
   const parts = () => {
     const messages = transcript.messages()
     const all = tokensOf(messages)
-    return plan(messages, Math.min(contextWindow * KEPT_OF_WINDOW, all * KEPT_OF_ALL))
+    return plan(messages, Math.min(windowOf() * KEPT_OF_WINDOW, all * KEPT_OF_ALL))
   }
 
   const ask = (older: ReadonlyArray<Prompt.Message>, focus: string | undefined) => {
     const wanted = focus === undefined ? "" : `\n\nThe user wants this to be kept above all: ${focus}`
-    const text = `<conversation>\n${conversationText(older, contextWindow * CHARACTERS)}\n</conversation>\n\nSum it up.${wanted}`
-    const once = model.generateText({
+    const text = `<conversation>\n${conversationText(older, windowOf() * CHARACTERS)}\n</conversation>\n\nSum it up.${wanted}`
+    const once = chosen().model.generateText({
       prompt: Prompt.fromMessages([
         Prompt.systemMessage({ content: SYSTEM }),
         Prompt.userMessage({ content: [Prompt.textPart({ text })] })
@@ -144,7 +143,7 @@ export const make = ({ emit, ids, info, model, spent, transcript, used }: Compac
     measure: (now) => {
       measured = { used: now, count: transcript.messages().length }
     },
-    isDue: () => size() > contextWindow * FULL && tokensOf(parts().older) > contextWindow * WORTH,
+    isDue: () => size() > windowOf() * FULL && tokensOf(parts().older) > windowOf() * WORTH,
     isPossible: () => parts().older.length > 0,
     run: (focus) =>
       Effect.suspend((): Effect.Effect<CompactionResult> => {
