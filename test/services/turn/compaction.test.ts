@@ -197,8 +197,8 @@ describe("a summing up that is broken off", () => {
       // The same for a log that a crash cut off there.
       const cut = entries.findIndex(({ _tag }) => _tag === "CompactionUpdated") + 1
       const torn = foldAll(empty, entries.slice(0, cut))
-      const [closed] = repair(torn).filter(({ _tag }) => _tag === "CompactionUpdated")
-      assert.deepInclude(closed, { status: "cancelled" })
+      const closed = repair(torn).find(({ _tag }) => _tag === "CompactionUpdated")
+      assert.deepInclude(closed ?? {}, { status: "cancelled" })
       assert.deepStrictEqual(repair(foldAll(torn, repair(torn))), [])
     })
   )
