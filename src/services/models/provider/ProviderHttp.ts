@@ -8,8 +8,8 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
 import { version } from "../../../domain/Version.ts"
-import { makeProxyAgent } from "../../network/ProxyAgent.ts"
 import type { Get } from "../GetJson.ts"
+import { makeProxyAgent } from "../../network/ProxyAgent.ts"
 import { requireStream } from "./StreamedAnswer.ts"
 
 export interface ProviderHttp {
