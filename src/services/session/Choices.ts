@@ -1,4 +1,7 @@
-/** What is chosen for a session, and what can be: its model and effort, its mode, its agent. Whoever watches is told. */
+/**
+ * What is chosen for a session, and what can be: its model and effort, its mode, its agent. Whoever watches is told. Loaded
+ * with the first session.
+ */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type { Notice } from "../../domain/Event.ts"
@@ -11,12 +14,12 @@ import type { SessionSnapshot } from "../Agent.ts"
 import type { CustomAgentsShape } from "../CustomAgents.ts"
 import { isOffered } from "../models/ModelList.ts"
 import type { Journal, View } from "./Journal.ts"
-import type { SessionAgents } from "./SessionAgents.ts"
+import * as SessionAgents from "./SessionAgents.ts"
 import { choose, type Configured, effortFor, modesOf, optionsOf } from "./SessionOptions.ts"
 import { modelGone } from "./Warnings.ts"
 
 export interface Choices {
-  readonly agents: SessionAgents
+  readonly agents: SessionAgents.SessionAgents
   /** The one that is wanted, by its id or the last part of that, if there is such a model; else the chosen one. */
   readonly modelFor: (wanted?: string) => Effect.Effect<{ readonly id: string; readonly effort: string | undefined }>
   /** A model that nobody offers any more gives way to the default (F43); what to tell then. */
@@ -50,8 +53,7 @@ export const make = Effect.fnUntraced(function* ({
   observeModels
 }: ChoicesInput): Effect.fn.Return<Choices, never, Scope.Scope> {
   const settings = () => journal.state().settings
-  const { make: makeAgents } = yield* Effect.promise(() => import("./SessionAgents.ts"))
-  const agents: SessionAgents = yield* makeAgents({
+  const agents: SessionAgents.SessionAgents = yield* SessionAgents.make({
     service: customAgents,
     cwd,
     choice: () => settings().agent ?? undefined,

@@ -25,7 +25,7 @@ import type { ProjectsShape } from "../Projects.ts"
 import type { LogWriter } from "../store/LogWriter.ts"
 import type { TurnSession, TurnShape } from "../Turn.ts"
 import type { Workspace } from "../Workspace.ts"
-import * as Choices from "./Choices.ts"
+import type { Choices, ChoicesInput } from "./Choices.ts"
 import * as Journal from "./Journal.ts"
 import * as PromptQueue from "./PromptQueue.ts"
 import * as Questions from "./Questions.ts"
@@ -68,7 +68,7 @@ export interface LiveSession {
   /** Keeps choices that were checked, and tells them. */
   readonly configure: (choices: Configured) => Effect.Effect<void>
   /** The agents that can be chosen, and new ones. */
-  readonly agents: Pick<Choices.Choices["agents"], "create" | "snapshot">
+  readonly agents: Pick<Choices["agents"], "create" | "snapshot">
   /** Replaces a model that is not offered any more; the next prompt tells it. */
   readonly checkModel: Effect.Effect<void>
   /** Takes back what the last turn changed. Refused while a turn runs. */
@@ -79,7 +79,7 @@ export interface LiveSession {
   readonly stop: Effect.Effect<void>
 }
 
-export interface LiveSessionInput extends Pick<Choices.ChoicesInput, "customAgents" | "models" | "observeModels"> {
+export interface LiveSessionInput extends Pick<ChoicesInput, "customAgents" | "models" | "observeModels"> {
   readonly id: SessionId
   readonly cwd: string
   readonly scratch: string
@@ -116,7 +116,8 @@ export const make = Effect.fnUntraced(function* (
   const warnings = new Map<string, Notice>()
   let directories: ReadonlyArray<string> = []
   const { customAgents, observeModels } = input
-  const choices = yield* Choices.make({ cwd, harness, journal, customAgents, models, observeModels })
+  const { make: makeChoices } = yield* Effect.promise(() => import("./Choices.ts"))
+  const choices: Choices = yield* makeChoices({ cwd, harness, journal, customAgents, models, observeModels })
   const { agents } = choices
 
   const settle = (why: string) =>

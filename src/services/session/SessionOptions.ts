@@ -3,6 +3,7 @@ import * as Result from "effect/Result"
 import type { ConfigChoice, ConfigOption } from "../../domain/session/Config.ts"
 import { ExecutionMode, offered } from "../../domain/permission/ExecutionMode.ts"
 import { choiceOf, type FoundAgent } from "../../domain/CustomAgent.ts"
+import { EFFORT_OPTION, MODE_OPTION, MODEL_OPTION } from "../../domain/session/Config.ts"
 import { InvalidInput } from "../../domain/Failure.ts"
 import type { ModelInfo } from "../../domain/Model.ts"
 import type { Entry } from "../../domain/session/Session.ts"
@@ -22,10 +23,6 @@ export interface ModeChoice {
   readonly name: string
   readonly description: string
 }
-
-export const MODEL_OPTION = "model"
-export const EFFORT_OPTION = "reasoning_effort"
-export const MODE_OPTION = "mode"
 
 const DEFAULT_EFFORT = "medium"
 
