@@ -12,14 +12,14 @@ export default defineConfig({
     maxWorkers: availableParallelism(),
     projects: [
       // A property over hundreds of values may take long where the machine is shared; nothing waits for this time to pass.
-      { test: { name: "unit", include: ["test/**/*.test.ts"], exclude: binary, setupFiles, testTimeout: 30_000 } },
+      { test: { name: "unit", include: ["test/**/*.test.ts"], exclude: binary, setupFiles, testTimeout: 60_000 } },
       {
         test: {
           name: "binary",
           include: binary,
           setupFiles,
           globalSetup: ["test/support/build.ts"],
-          testTimeout: 30_000
+          testTimeout: 60_000
         }
       }
     ]

@@ -8,6 +8,7 @@ import { ExecutionMode } from "../domain/permission/ExecutionMode.ts"
 import { parseRule } from "../domain/permission/PermissionRule.ts"
 import { SandboxProfile } from "../domain/sandbox/Profile.ts"
 import { modeOf } from "../services/settings/AgentSections.ts"
+import { effortNames } from "../services/settings/ConfigKeys.ts"
 import type { Flags } from "../services/Settings.ts"
 import { withPluginDirs } from "./PluginDirs.ts"
 import type { LeaderChoice } from "./Stdio.ts"
@@ -38,6 +39,11 @@ export const agentFlags = {
     Flag.withAlias("m"),
     Flag.withMetavar("provider/model"),
     Flag.withDescription("Model of new sessions, such as anthropic/claude-sonnet-5-5"),
+    Flag.optional
+  ),
+  effort: Flag.Literals("reasoning-effort", effortNames).pipe(
+    Flag.withAlias("effort"),
+    Flag.withDescription("Reasoning effort of new sessions, where their model has it"),
     Flag.optional
   ),
   alwaysApprove: Flag.Boolean("always-approve").pipe(
@@ -94,6 +100,7 @@ export const agentFlags = {
 
 export interface AgentFlags {
   readonly model: Option.Option<string>
+  readonly effort: Option.Option<string>
   readonly alwaysApprove: boolean
   readonly mode: Option.Option<Parameters<typeof modeOf>[0]>
   readonly sandbox: Option.Option<SandboxProfile>
@@ -109,7 +116,7 @@ export interface AgentFlags {
 }
 
 const plainFlagsOf = (flags: AgentFlags): Flags => {
-  const { allow, alwaysApprove, ask, deny, harness, mode, model, pluginDirs, sandbox, trust } = flags
+  const { allow, alwaysApprove, ask, deny, effort, harness, mode, model, pluginDirs, sandbox, trust } = flags
   return {
     alwaysApprove,
     allow,
@@ -117,6 +124,7 @@ const plainFlagsOf = (flags: AgentFlags): Flags => {
     deny,
     trust,
     ...(pluginDirs.length > 0 && { pluginDirs }),
+    ...(Option.isSome(effort) && { effort: effort.value }),
     ...(Option.isSome(mode) && { mode: modeOf(mode.value) }),
     ...(Option.isSome(sandbox) && { sandbox: sandbox.value }),
     ...(Option.isSome(harness) && { harness: harness.value }),
@@ -141,6 +149,7 @@ export const ownFlags = ({
   allow = [],
   ask = [],
   deny = [],
+  effort,
   harness,
   mode,
   pluginDirs,
@@ -148,6 +157,7 @@ export const ownFlags = ({
   trust
 }: Flags) =>
   Object.entries({
+    "--reasoning-effort": effort !== undefined,
     "--permission-mode": mode !== undefined,
     "--sandbox": sandbox !== undefined,
     "--harness": harness !== undefined,
@@ -163,7 +173,7 @@ export const ownFlags = ({
 
 /** How the flags of `agent` are spelled, for whoever looks for them in the wrong place. */
 export const flagsWithValue =
-  /^(?:-m|--(?:model|permission-mode|sandbox|harness|agent-profile|allow|ask|deny|plugin-dir|leader-socket))(?:=|$)/
+  /^(?:-m|--(?:model|reasoning-effort|effort|permission-mode|sandbox|harness|agent-profile|allow|ask|deny|plugin-dir|leader-socket))(?:=|$)/
 export const flagsWithoutValue = /^--(?:always-approve|yolo|trust|leader|no-leader)(?:=|$)/
 
 /** Which agent stdio serves. */

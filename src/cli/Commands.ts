@@ -19,6 +19,7 @@ import {
   ownFlags
 } from "./AgentFlags.ts"
 import type { NoLeader } from "./Bridge.ts"
+import { config } from "./Config.ts"
 import { daemon } from "./Daemon.ts"
 import { auth } from "./Auth.ts"
 import { headless } from "./Headless.ts"
@@ -69,7 +70,7 @@ const agent = agentCommand.pipe(Command.withSubcommands([stdio, serve, daemon, h
 
 const program = Command.make("super-pi").pipe(
   Command.withDescription("A coding agent for editors that speak the Agent Client Protocol"),
-  Command.withSubcommands([acp, agent, auth, leader, login, logout, models, permissions, relay, token, trust])
+  Command.withSubcommands([acp, agent, auth, config, leader, login, logout, models, permissions, relay, token, trust])
 )
 
 const transports = new Set(["stdio", "serve", "daemon", "headless", "leader"])

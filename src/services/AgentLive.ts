@@ -2,7 +2,9 @@
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
+import * as Path from "effect/Path"
 import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
@@ -19,6 +21,8 @@ import type { NewAgent } from "./CustomAgents.ts"
 import type { Editor } from "./Editor.ts"
 import { Harnesses } from "./Harnesses.ts"
 import { Models } from "./Models.ts"
+import { makeSettingsInIfAny } from "./project/ProjectSettings.ts"
+import { Projects } from "./Projects.ts"
 import { SessionStore } from "./SessionStore.ts"
 import { Sessions } from "./Sessions.ts"
 import * as Activity from "./session/Activity.ts"
@@ -48,6 +52,7 @@ export const layer = Layer.effect(
     const store = yield* SessionStore
     const sessions = yield* Sessions
     const settings = yield* Settings
+    const settingsIn = makeSettingsInIfAny(settings, yield* Projects, yield* FileSystem.FileSystem, yield* Path.Path)
     const wish = yield* Wishes.make
     const process = yield* Effect.scope
     const activity = Activity.make()
@@ -101,20 +106,22 @@ export const layer = Layer.effect(
       const newSession = Effect.fn("Agent.newSession")(function* (place: Place, wished: SessionWishes) {
         yield* auth.require
         yield* wish.place(place, ceiling)
-        const harness = yield* wish.harness({ ...usual, ...wished })
+        const value = yield* settingsIn(place.cwd)
+        const harness = yield* wish.harness({ ...usual, ...wished }, value.harness)
         const highest = lower(harness.ceiling, ceiling)
         // What the transport sets goes as far as the harness does; a client that wishes for more is told.
         const mode = usual.mode === undefined ? {} : { mode: lower(usual.mode, highest) }
         const wishes = { ...usual, ...mode, ...wished }
         const chosen = yield* wish.choices(wishes, highest)
-        const agent = yield* wish.agent(wishes, place.cwd)
+        const agent = yield* wish.agent(wishes, place.cwd, value.agentProfile)
         const known = yield* models.list
-        const [first] = known
-        const { alwaysApprove, defaultModel, mode: usualMode = "ask" } = yield* settings.current
+        const { alwaysApprove, defaultEffort, defaultModel, mode: usualMode = "ask" } = value
+        const first = known.find(({ id }) => id === defaultModel) ?? known[0]
         const choices = {
           mode: lower(alwaysApprove ? "always-approve" : usualMode, highest),
           ...(first === undefined ? {} : { model: first.id }),
           ...(agent === undefined ? {} : { agent: choiceOf(agent, chosen.model === undefined) }),
+          ...(defaultEffort === undefined ? {} : { effort: defaultEffort }),
           ...chosen
         }
         return yield* enter(

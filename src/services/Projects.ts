@@ -5,6 +5,7 @@ import * as Layer from "effect/Layer"
 import type { HookSettings } from "../domain/Hook.ts"
 import type { SandboxProfile } from "../domain/sandbox/Profile.ts"
 import type { McpServerSettings, PermissionSettings } from "./Settings.ts"
+import type { Choices } from "./settings/Choices.ts"
 
 /**
  * What trust covers: for each file of a project, by its path in it, marks of its hooks, servers and allow rules. Nobody else
@@ -26,6 +27,8 @@ export interface ProjectValue {
   /** Only with trust, like the servers. Those that were trusted once go on while a change waits for an answer. */
   readonly hooks: ReadonlyArray<HookSettings>
   readonly mcpServers: ReadonlyArray<McpServerSettings>
+  /** What it chooses for new sessions and their tools; only with trust. */
+  readonly choices: Choices
   /** A project can only ask for more. */
   readonly sandboxProfile?: SandboxProfile
   /** What trust would add, one line for each, and which of it came after the person said yes. Fit to be shown. */
@@ -52,6 +55,7 @@ const nothing: Omit<ProjectValue, "root"> = {
   permission: { allow: [], ask: [], deny: [] },
   hooks: [],
   mcpServers: [],
+  choices: {},
   withheld: [],
   warnings: []
 }

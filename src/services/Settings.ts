@@ -15,6 +15,7 @@ import type { ModelPrice } from "../domain/Model.ts"
 import type { ExecutionMode } from "../domain/permission/ExecutionMode.ts"
 import type { SandboxProfile } from "../domain/sandbox/Profile.ts"
 import type { Plugin } from "./Plugins.ts"
+import type { Choices } from "./settings/Choices.ts"
 import { defaultSettings } from "./settings/Merge.ts"
 import { makeSettings } from "./settings/SettingsReader.ts"
 
@@ -89,8 +90,10 @@ export interface WebFetchSettings {
 
 /** The configuration at one moment. */
 export interface SettingsValue {
-  /** `provider/model`, from `--model` or `[models] default`. */
+  /** `provider/model`, from `--model`, `SUPERCHARGE_MODEL` or `[models] default`. */
   readonly defaultModel?: string
+  /** The effort of new sessions, where their model has it. */
+  readonly defaultEffort?: string
   readonly providers: ReadonlyArray<ProviderSettings>
   readonly fsDelegation: FsDelegation
   readonly permission: PermissionSettings
@@ -137,6 +140,8 @@ export interface SettingsValue {
   readonly webFetch: WebFetchSettings
   /** Whether a project's own hooks, servers and allow rules need the user's trust. */
   readonly folderTrust: boolean
+  /** What environment and flags say of that which a trusted project may choose: it cannot change it. */
+  readonly fixed: Choices
   /** What was wrong, each naming the field and the remedy and never a value. Logged once per reading, never fatal. */
   readonly warnings: ReadonlyArray<string>
   /** Those of the warnings that tell of what was to forbid something and does not hold: each session tells them, too. */
@@ -146,6 +151,7 @@ export interface SettingsValue {
 /** What the command line said. */
 export interface Flags {
   readonly model?: string
+  readonly effort?: string
   readonly alwaysApprove: boolean
   readonly mode?: ExecutionMode
   readonly sandbox?: SandboxProfile

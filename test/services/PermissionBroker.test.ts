@@ -41,7 +41,16 @@ const brokerOf = (permission: Effect.Effect<PermissionSettings>) =>
 const project = (root: string, permission: PermissionSettings) =>
   Layer.succeed(Projects, {
     of: () =>
-      Effect.succeed({ root, trust: "trusted", permission, hooks: [], mcpServers: [], withheld: [], warnings: [] }),
+      Effect.succeed({
+        root,
+        trust: "trusted",
+        permission,
+        hooks: [],
+        choices: {},
+        mcpServers: [],
+        withheld: [],
+        warnings: []
+      }),
     decide: () => Effect.void
   })
 

@@ -16,6 +16,8 @@ export interface Options {
   readonly node?: string
   readonly env?: Record<string, string>
   readonly bin?: string
+  /** Where it runs; default: a home of its own. */
+  readonly cwd?: string
 }
 
 export interface Ended {
@@ -44,7 +46,7 @@ export const start = Effect.fnUntraced(function* (args: ReadonlyArray<string>, o
   return yield* Effect.acquireRelease(
     Effect.sync(() =>
       spawn(options.node ?? node, [options.bin ?? bin, ...args], {
-        cwd: home,
+        cwd: options.cwd ?? home,
         env: { ...inherited, HOME: home, SUPERCHARGE_HOME: join(home, ".supercharge"), ...options.env }
       })
     ),

@@ -9,6 +9,7 @@ import type * as Path from "effect/Path"
 import type { PlatformError } from "effect/PlatformError"
 import * as Result from "effect/Result"
 import { isWithin } from "../../domain/files/Paths.ts"
+import { OWN_FOLDER } from "./OwnFolder.ts"
 import { type FileContent, type FileKind, nothingSaid, parseProjectFile } from "./ProjectFile.ts"
 
 interface Candidate {
@@ -44,8 +45,6 @@ const MOST_FOLDERS = 50
 
 /** Files whose last good content is remembered. */
 const MOST_REMEMBERED = 500
-
-export const OWN_FOLDER = ".supercharge"
 
 const isAbsent = ({ reason }: PlatformError): boolean => reason._tag === "NotFound"
 const unreadable = ({ reason }: PlatformError): string => `cannot be read (${reason._tag}); make it readable for you`

@@ -148,6 +148,7 @@ export const makeProjects = Effect.gen(function* () {
         hooks.filter((hook) => isTrusted || mayRun({ file, mark: hookMark(hook) }))
       ),
       mcpServers: isTrusted ? [...servers.values()].filter(({ spec }) => !disabledServers.includes(spec.name)) : [],
+      choices: isTrusted ? Object.assign({}, ...reading.files.map(({ choices }) => choices)) : {},
       ...(profiles.length === 0 ? {} : { sandboxProfile: profiles.reduce(stricter) }),
       withheld,
       ...(trust === "off" ? {} : { content }),
@@ -155,7 +156,7 @@ export const makeProjects = Effect.gen(function* () {
         trustable.length > MOST_TRUSTABLE && !isTrusted
           ? [
               ...warnings,
-              `${shown(root)} has more than ${MOST_TRUSTABLE} hooks, MCP servers and allow rules of its own, which nobody can judge: none of them is used`
+              `${shown(root)} has more than ${MOST_TRUSTABLE} hooks, MCP servers, choices and allow rules of its own, which nobody can judge: none of them is used`
             ]
           : warnings
     } satisfies ProjectValue

@@ -7,7 +7,7 @@ import type * as Path from "effect/Path"
 import * as Schema from "effect/Schema"
 import { makeOwnFile } from "../files/OwnFile.ts"
 import type { TrustContent } from "../Projects.ts"
-import { OWN_FOLDER } from "./ProjectFiles.ts"
+import { OWN_FOLDER } from "./OwnFolder.ts"
 
 export const TrustDecision = Schema.Struct({
   /** The real path of the project's root. */

@@ -4,13 +4,14 @@ import * as Redacted from "effect/Redacted"
 import { createHash } from "node:crypto"
 import type { HookSettings } from "../../domain/Hook.ts"
 import type { McpServerSettings } from "../Settings.ts"
+import { choicesMade } from "../settings/Choices.ts"
 import type { SaidFile } from "./ProjectFiles.ts"
 import { clip } from "../../domain/text/Clip.ts"
 import { variablesIn } from "../../domain/text/Variables.ts"
 
 /** Something that would run or be allowed. */
 export interface Trustable {
-  readonly kind: "hook" | "server" | "rule"
+  readonly kind: "hook" | "server" | "rule" | "choice"
   /** The file that it stands in, by its path in the project. */
   readonly file: string
   /** Fit to be shown: on one line, without what nobody sees. */
@@ -90,11 +91,12 @@ const serverMark = ({ spec, startupTimeout, toolTimeout, toolTimeouts }: McpServ
   ])
 
 /** Also a server that a nearer file replaces: in another folder of the project it counts. */
-export const trustableIn = ({ file, hooks, mcpServers, permission }: SaidFile): ReadonlyArray<Trustable> => {
+export const trustableIn = ({ choices, file, hooks, mcpServers, permission }: SaidFile): ReadonlyArray<Trustable> => {
   const one = (kind: Trustable["kind"], text: string, mark: string) => ({ kind, file, line: lineOf(text, file), mark })
   return [
     ...hooks.map((hook) => one("hook", ofHook(hook), hookMark(hook))),
     ...mcpServers.map((server) => one("server", ofServer(server), serverMark(server))),
-    ...permission.allow.map((rule) => one("rule", `the rule allow ${rule}`, markOf(["allow", rule])))
+    ...permission.allow.map((rule) => one("rule", `the rule allow ${rule}`, markOf(["allow", rule]))),
+    ...choicesMade(choices).map(([key, value]) => one("choice", `${key} = ${value}`, markOf(["choice", key, value])))
   ]
 }

@@ -30,8 +30,6 @@ import * as Journal from "./Journal.ts"
 import * as PromptQueue from "./PromptQueue.ts"
 import * as Questions from "./Questions.ts"
 import type { Servers } from "./Servers.ts"
-import * as SlashCommands from "./SlashCommands.ts"
-import * as Trust from "./Trust.ts"
 import { compactionNotice } from "./Warnings.ts"
 import type { Configured } from "./SessionOptions.ts"
 
@@ -116,8 +114,11 @@ export const make = Effect.fnUntraced(function* (
   const warnings = new Map<string, Notice>()
   let directories: ReadonlyArray<string> = []
   const { customAgents, observeModels } = input
-  const { make: makeChoices } = yield* Effect.promise(() => import("./Choices.ts"))
-  const choices: Choices = yield* makeChoices({ cwd, harness, journal, customAgents, models, observeModels })
+  // No editor waits for these before it opens a session.
+  const [Choices, SlashCommands, Trust] = yield* Effect.promise(() =>
+    Promise.all([import("./Choices.ts"), import("./SlashCommands.ts"), import("./Trust.ts")])
+  )
+  const choices = yield* Choices.make({ cwd, harness, journal, customAgents, models, observeModels })
   const { agents } = choices
 
   const settle = (why: string) =>

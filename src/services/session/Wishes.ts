@@ -10,14 +10,18 @@ import type { Place, SessionWishes } from "../Agent.ts"
 import { CustomAgents } from "../CustomAgents.ts"
 import { Harnesses } from "../Harnesses.ts"
 import { Models } from "../Models.ts"
-import { Settings } from "../Settings.ts"
 
 export interface Wishes {
-  readonly harness: (wishes: SessionWishes) => Effect.Effect<Harness, InvalidInput>
+  /** `usual` is the one of the settings. */
+  readonly harness: (wishes: SessionWishes, usual: string | undefined) => Effect.Effect<Harness, InvalidInput>
   /** What was wished and outlives the process. */
   readonly choices: (wishes: SessionWishes, ceiling: ExecutionMode) => Effect.Effect<ChosenSettings, InvalidInput>
-  /** The agent that a new session in `cwd` begins with. */
-  readonly agent: (wishes: SessionWishes, cwd: string) => Effect.Effect<FoundAgent | undefined, InvalidInput>
+  /** The agent that a new session in `cwd` begins with. `usual` is the file of the settings. */
+  readonly agent: (
+    wishes: SessionWishes,
+    cwd: string,
+    usual: string | undefined
+  ) => Effect.Effect<FoundAgent | undefined, InvalidInput>
   /** Every folder is there, and the ceiling of the connection allows what is to be started. */
   readonly place: (place: Place, ceiling: ExecutionMode) => Effect.Effect<void, InvalidInput>
   /** `cwd` is the folder in which the session works (SES-02). */
@@ -29,7 +33,6 @@ const list = (ids: ReadonlyArray<{ readonly id: string }>): string => ids.map(({
 export const make = Effect.gen(function* () {
   const models = yield* Models
   const harnesses = yield* Harnesses
-  const settings = yield* Settings
   const customAgents = yield* CustomAgents
   const fileSystem = yield* FileSystem.FileSystem
 
@@ -45,8 +48,8 @@ export const make = Effect.gen(function* () {
   const realPath = (folder: string) => Effect.orElseSucceed(fileSystem.realPath(folder), () => folder)
 
   const wishes: Wishes = {
-    harness: Effect.fnUntraced(function* (wished) {
-      const id = wished.harness ?? (yield* settings.current).harness
+    harness: Effect.fnUntraced(function* (wished, usual) {
+      const id = wished.harness ?? usual
       if (id === undefined) return harnesses.list[0]
       const found = harnesses.find(id)
       if (found !== undefined) return found
@@ -75,11 +78,8 @@ export const make = Effect.gen(function* () {
       }
     }),
 
-    agent: Effect.fnUntraced(function* ({ agentProfile }, cwd) {
-      if (agentProfile === undefined) {
-        const { agentProfile: path } = yield* settings.current
-        return path === undefined ? undefined : yield* customAgents.load(path)
-      }
+    agent: Effect.fnUntraced(function* ({ agentProfile }, cwd, usual) {
+      if (agentProfile === undefined) return usual === undefined ? undefined : yield* customAgents.load(usual)
       if (typeof agentProfile !== "string") return yield* customAgents.define(agentProfile)
       const { agents } = yield* customAgents.list(cwd)
       const found = agents.find(({ name }) => name === agentProfile)

@@ -1,24 +1,8 @@
 /** Reads the sections about how the agent behaves: sandbox, tools, modes, trust. */
-import * as Schema from "effect/Schema"
-import { ExecutionMode } from "../../domain/permission/ExecutionMode.ts"
-import { SandboxProfile } from "../../domain/sandbox/Profile.ts"
-import { type Complain, configKey, type Section, tellUnknown } from "./ConfigKey.ts"
-
-const oneOf = (values: ReadonlyArray<string>) => `one of ${values.map((value) => `"${value}"`).join(", ")}`
-
-// What a person wrote to protect the machine must not stop protecting it because of a spelling mistake.
-const CONFINED = 'the profile is "strict" until this is corrected'
-
-const UNTIL_THEN = ' Until this is corrected, the profile is "strict"'
-
-const profileKey = configKey(SandboxProfile, oneOf(SandboxProfile.literals), CONFINED)
-const processLimitKey = configKey(
-  Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100_000 })),
-  "a whole number of processes",
-  "it is 512"
-)
-const secondsKey = configKey(Schema.Finite.check(Schema.isGreaterThan(0)), "a number of seconds", "it is 120")
-const harnessKey = configKey(Schema.NonEmptyString, 'the id of a harness, such as "super-pi-code"')
+import type { ExecutionMode } from "../../domain/permission/ExecutionMode.ts"
+import type { SandboxProfile } from "../../domain/sandbox/Profile.ts"
+import { type Complain, type Section, tellUnknown } from "./ConfigKey.ts"
+import * as keys from "./ConfigKeys.ts"
 
 /** Modes under the names of other agents. */
 const modeNames = {
@@ -27,23 +11,9 @@ const modeNames = {
   bypassPermissions: "always-approve"
 } as const
 
-const ModeName = Schema.Union([ExecutionMode, Schema.Literals(["default", "acceptEdits", "bypassPermissions"])])
-
 /** The mode of a name; ours or that of other agents. */
-export const modeOf = (name: typeof ModeName.Type): ExecutionMode =>
+export const modeOf = (name: ExecutionMode | keyof typeof modeNames): ExecutionMode =>
   name === "default" || name === "acceptEdits" || name === "bypassPermissions" ? modeNames[name] : name
-
-const modeKey = configKey(ModeName, oneOf(ExecutionMode.literals), 'it is "ask"')
-const rememberKey = configKey(Schema.Boolean, "true or false without quotes", "answers are not remembered")
-const gitignoreKey = configKey(Schema.Boolean, "true or false without quotes", "it is true")
-const outputKey = configKey(Schema.Int.check(Schema.isGreaterThan(0)), "a whole number of bytes", "it is 20000")
-const domainsKey = configKey(
-  Schema.Array(Schema.NonEmptyString),
-  'a list of domains, such as ["example.org"]',
-  "nothing can be fetched until this is corrected"
-)
-const localKey = configKey(Schema.Boolean, "true or false without quotes", "it is false")
-const trustKey = configKey(Schema.Boolean, "true or false without quotes", "it is true")
 
 /** What of these sections the file says. */
 export interface AgentSettings {
@@ -61,6 +31,10 @@ export interface AgentSettings {
   readonly folderTrust: boolean | undefined
 }
 
+const CONFINED = keys.sandbox.profile.otherwise
+
+const UNTIL_THEN = ' Until this is corrected, the profile is "strict"'
+
 /** What a misspelt name of the section does, to be said behind the question what was meant. */
 export const withoutProfile = (root: Section, meant: string | undefined): string =>
   meant === "sandbox" && !root.section("sandbox", CONFINED).has("profile") ? UNTIL_THEN : ""
@@ -71,8 +45,8 @@ export const withoutProfile = (root: Section, meant: string | undefined): string
  */
 export const readProfile = (root: Section, complain: Complain): SandboxProfile | undefined => {
   const section = root.section("sandbox", CONFINED)
-  const profile = section.read("profile", profileKey)
-  const others = section.unknown(["profile"])
+  const profile = section.read("profile", keys.sandbox.profile)
+  const others = section.unknown(Object.keys(keys.sandbox))
   const isMisspelt = profile === undefined && others.some(({ meant }) => meant !== undefined)
   for (const { meant, path } of others) {
     const remedy = meant === undefined ? "the only key is profile" : `did you mean ${meant}?`
@@ -80,20 +54,20 @@ export const readProfile = (root: Section, complain: Complain): SandboxProfile |
   }
   if (profile !== undefined) return profile
   const isElsewhere = root.unknown(["sandbox"]).some(({ meant }) => meant !== undefined)
-  return section.has("profile") || root.isMistaken("sandbox") || isMisspelt || isElsewhere ? "strict" : undefined
+  return root.isMistaken("sandbox") || isMisspelt || isElsewhere ? "strict" : undefined
 }
 
 /** Misspelt keys; `alarm` takes those that were to confine something. */
 const tellUnknownKeys = (root: Section, complain: Complain, alarm: Complain): void => {
   const toolset = root.section("toolset")
   tellUnknown(toolset, ["bash", "web_fetch"], complain)
-  tellUnknown(toolset.section("bash"), ["timeout_secs", "process_limit"], complain)
-  tellUnknown(toolset.section("web_fetch"), ["allowed_domains", "allow_local"], alarm)
-  tellUnknown(root.section("tools"), ["respect_gitignore"], complain)
-  tellUnknown(root.section("agent"), ["harness"], complain)
-  tellUnknown(root.section("folder_trust"), ["enabled"], complain)
+  tellUnknown(toolset.section("bash"), Object.keys(keys.bash), complain)
+  tellUnknown(toolset.section("web_fetch"), Object.keys(keys.webFetch), alarm)
+  tellUnknown(root.section("tools"), Object.keys(keys.tools), complain)
+  tellUnknown(root.section("agent"), Object.keys(keys.agent), complain)
+  tellUnknown(root.section("folder_trust"), Object.keys(keys.folderTrust), complain)
   // Programs that show the agent keep what they show in this section.
-  tellUnknown(root.section("ui"), ["permission_mode", "remember_tool_approvals"], complain, "misspelt")
+  tellUnknown(root.section("ui"), Object.keys(keys.ui), complain, "misspelt")
   if (root.section("mcp").has("disabled_mcp_servers")) {
     complain("mcp.disabled_mcp_servers", "is not read here; write it above every section")
   }
@@ -104,21 +78,20 @@ export const readAgentSections = (root: Section, complain: Complain, alarm: Comp
   const bash = root.section("toolset").section("bash")
   const fetch = root.section("toolset").section("web_fetch")
   const ui = root.section("ui")
-  const mode = ui.read("permission_mode", modeKey)
-  const domains = fetch.read("allowed_domains", domainsKey)
+  const mode = ui.read("permission_mode", keys.ui.permission_mode)
+  const domains = fetch.read("allowed_domains", keys.webFetch.allowed_domains)
   tellUnknownKeys(root, complain, alarm)
   return {
     sandboxProfile: readProfile(root, alarm),
-    processLimit: bash.read("process_limit", processLimitKey),
-    commandTimeout: bash.read("timeout_secs", secondsKey),
-    harness: root.section("agent").read("harness", harnessKey),
+    processLimit: bash.read("process_limit", keys.bash.process_limit),
+    commandTimeout: bash.read("timeout_secs", keys.bash.timeout_secs),
+    harness: root.section("agent").read("harness", keys.agent.harness),
     mode: mode === undefined ? undefined : modeOf(mode),
-    rememberApprovals:
-      ui.read("remember_tool_approvals", rememberKey) ?? (ui.has("remember_tool_approvals") ? false : undefined),
-    respectGitignore: root.section("tools").read("respect_gitignore", gitignoreKey),
-    mcpOutputLimit: root.section("mcp").read("max_output_bytes", outputKey),
-    allowedDomains: domains ?? (fetch.has("allowed_domains") ? [] : undefined),
-    allowLocal: fetch.read("allow_local", localKey),
-    folderTrust: root.section("folder_trust").read("enabled", trustKey)
+    rememberApprovals: ui.read("remember_tool_approvals", keys.ui.remember_tool_approvals),
+    respectGitignore: root.section("tools").read("respect_gitignore", keys.tools.respect_gitignore),
+    mcpOutputLimit: root.section("mcp").read("max_output_bytes", keys.mcp.max_output_bytes),
+    allowedDomains: domains,
+    allowLocal: fetch.read("allow_local", keys.webFetch.allow_local),
+    folderTrust: root.section("folder_trust").read("enabled", keys.folderTrust.enabled)
   }
 }

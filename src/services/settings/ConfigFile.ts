@@ -1,11 +1,11 @@
 /** Reads the text of `config.toml`. Loaded only when there is such a file. */
 import * as Toml from "effect/encoding/Toml"
 import * as Result from "effect/Result"
-import * as Schema from "effect/Schema"
-import { ExecutionMode } from "../../domain/permission/ExecutionMode.ts"
-import type { FsDelegation, RelaySettings } from "../Settings.ts"
+import type { RelaySettings } from "../Settings.ts"
 import { readAgentSections, withoutProfile } from "./AgentSections.ts"
-import { type Complain, configKey, readItem, rootSection, type Section, tellUnknown } from "./ConfigKey.ts"
+import { type Complain, readItem, rootSection, type Section, tellUnknown } from "./ConfigKey.ts"
+import * as keys from "./ConfigKeys.ts"
+import { placeIn } from "./ConfigLines.ts"
 import type { FileProvider, FileSettings } from "./FileSettings.ts"
 import { readHooks } from "./HookSection.ts"
 import { readServers } from "./McpSection.ts"
@@ -40,50 +40,10 @@ const sectionNames = [
 /** Model ids are `provider/model`, and `scripted/…` is taken. */
 const providerName = /^(?!scripted$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/
 
-const delegations: ReadonlyArray<FsDelegation> = ["unsaved_only", "never", "always"]
-
-const oneOf = (values: ReadonlyArray<string>) => `one of ${values.map((value) => `"${value}"`).join(", ")}`
-
-const defaultModelKey = configKey(
-  Schema.Trim.check(Schema.isPattern(/^[^\s/]+\/\S+$/)),
-  'provider/model, such as "anthropic/claude-sonnet-5"'
-)
-const fsDelegationKey = configKey(Schema.Literals(delegations), oneOf(delegations))
-// What a person wrote to protect the agent must not stop protecting it because of a spelling mistake.
-const requiredKey = configKey(
-  Schema.Boolean,
-  "true or false without quotes",
-  "signing in is required until this is corrected"
-)
-const ceilingKey = configKey(
-  ExecutionMode,
-  oneOf(ExecutionMode.literals),
-  'the ceiling is "ask" until this is corrected'
-)
-
-const useLeaderKey = configKey(Schema.Boolean, "true or false without quotes", "each editor has an agent of its own")
-
-const graceKey = configKey(Schema.Natural, "a whole number of seconds", "turns go on until they end")
-const relayUrlKey = configKey(
-  Schema.String.check(Schema.isPattern(/^wss?:\/\/[^\s/]+/)),
-  'the address of a relay, such as "wss://relay.example.org/agent"',
-  "there is no relay until this is corrected"
-)
-const relayTokenKey = configKey(
-  Schema.RedactedFromValue(Schema.NonEmptyString),
-  "the token of the relay in double quotes",
-  "it is ignored"
-)
-const relayOriginKey = configKey(
-  Schema.String.check(Schema.isPattern(/^https?:\/\/[^\s/]+$/)),
-  'an origin, such as "https://example.org"',
-  "it is ignored"
-)
-
 const readRelay = (section: Section): RelaySettings => {
-  const url = section.read("url", relayUrlKey)
-  const token = section.read("token", relayTokenKey)
-  const origin = section.read("origin", relayOriginKey)
+  const url = section.read("url", keys.relay.url)
+  const token = section.read("token", keys.relay.token)
+  const origin = section.read("origin", keys.relay.origin)
   return {
     ...(url === undefined ? {} : { url }),
     ...(token === undefined ? {} : { token }),
@@ -120,19 +80,17 @@ const readProviders = (section: Section, complain: Complain): Pick<FileSettings,
   return { providers, brokenProviders }
 }
 
-const disabledKey = configKey(Schema.NonEmptyString, "the name of a server in double quotes")
-
 const disabledServers = (root: Section, complain: Complain): ReadonlyArray<string> =>
-  root.items("disabled_mcp_servers").flatMap((item) => readItem(item, disabledKey, complain) ?? [])
+  root.items("disabled_mcp_servers").flatMap((item) => readItem(item, keys.disabledServer, complain) ?? [])
 
 /** A key that was to guard the agent and is misspelt guards nothing, so that `alarm` takes those. */
 const tellUnknownKeys = (root: Section, complain: Complain, alarm: Complain): void => {
-  tellUnknown(root.section("models"), ["default"], complain, "misspelt")
-  tellUnknown(root.section("cli"), ["use_leader"], complain, "misspelt")
-  tellUnknown(root.section("acp"), ["fs_delegation"], complain)
-  tellUnknown(root.section("relay"), ["url", "token", "origin"], complain)
-  tellUnknown(root.section("remote"), ["execution_mode_ceiling", "grace_seconds"], alarm)
-  tellUnknown(root.section("auth"), ["required"], alarm)
+  tellUnknown(root.section("models"), Object.keys(keys.models), complain, "misspelt")
+  tellUnknown(root.section("cli"), Object.keys(keys.cli), complain, "misspelt")
+  tellUnknown(root.section("acp"), Object.keys(keys.acp), complain)
+  tellUnknown(root.section("relay"), Object.keys(keys.relay), complain)
+  tellUnknown(root.section("remote"), Object.keys(keys.remote), alarm)
+  tellUnknown(root.section("auth"), Object.keys(keys.auth), alarm)
 }
 
 const readSections = (
@@ -144,18 +102,18 @@ const readSections = (
   const auth = root.section("auth")
   const remote = root.section("remote")
   return {
-    defaultModel: root.section("models").read("default", defaultModelKey),
+    defaultModel: root.section("models").read("default", keys.models.default),
+    defaultEffort: root.section("models").read("default_reasoning_effort", keys.models.default_reasoning_effort),
     ...readProviders(root.section("providers"), complain),
-    fsDelegation: root.section("acp").read("fs_delegation", fsDelegationKey),
-    remoteCeiling:
-      remote.read("execution_mode_ceiling", ceilingKey) ?? (remote.has("execution_mode_ceiling") ? "ask" : undefined),
-    remoteGrace: remote.read("grace_seconds", graceKey),
+    fsDelegation: root.section("acp").read("fs_delegation", keys.acp.fs_delegation),
+    remoteCeiling: remote.read("execution_mode_ceiling", keys.remote.execution_mode_ceiling),
+    remoteGrace: remote.read("grace_seconds", keys.remote.grace_seconds),
     relay: readRelay(root.section("relay")),
-    authRequired: auth.read("required", requiredKey) ?? auth.has("required"),
+    authRequired: auth.read("required", keys.auth.required) ?? false,
     agent: readAgentSections(root, complain, alarm),
     mcpServers: readServers(root.section("mcp_servers"), complain, file),
     disabledServers: disabledServers(root, complain),
-    useLeader: root.section("cli").read("use_leader", useLeaderKey)
+    useLeader: root.section("cli").read("use_leader", keys.cli.use_leader)
   }
 }
 
@@ -165,7 +123,8 @@ export const parseConfigFile = (text: string, file: string): Result.Result<FileS
     Result.mapError(({ message }) => `${file} ${describeTomlProblem(message, text)}`),
     Result.map((document) => {
       const warnings: Array<string> = []
-      const complain: Complain = (path, problem) => void warnings.push(`${file}: ${path} ${problem}`)
+      const place = placeIn(file, text)
+      const complain: Complain = (path, problem) => void warnings.push(`${place(path)}: ${path} ${problem}`)
       const lostRules: Array<string> = []
       const alarm: Complain = (path, problem) => {
         complain(path, problem)

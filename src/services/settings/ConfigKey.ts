@@ -7,22 +7,53 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { closest } from "../../domain/text/Similar.ts"
 
-/** How a value is read. Complaints say: "<key> must be <expected>; <otherwise>". */
+/** How a value is read, and what people are told of it. Complaints say: "<key> must be <expected>; <otherwise>". */
 export interface ConfigKey<A> {
+  readonly schema: Schema.Codec<unknown, unknown>
   readonly decode: (value: unknown) => Option.Option<A>
+  /** A sentence. */
+  readonly about: string
   readonly expected: string
+  /** What holds while the value does not fit. */
   readonly otherwise: string
+  /** What holds where the key is absent, if that is a value. */
+  readonly without?: string | number | boolean
+  /** What holds while the value does not fit, if that is another one than where the key is absent. */
+  readonly unreadable?: A
+  /** Whether no value of it may be shown. */
+  readonly isSecret: boolean
 }
 
-export const configKey = <S extends Schema.ConstraintDecoder<unknown>>(
+/** The usual ones are given by default. */
+export type ConfigKeyText<A> = Pick<ConfigKey<A>, "about" | "expected"> &
+  Partial<Pick<ConfigKey<A>, "otherwise" | "without" | "unreadable" | "isSecret">>
+
+export const configKey = <S extends Schema.Codec<unknown, unknown>>(
   schema: S,
-  expected: string,
-  otherwise = "the value is ignored"
+  key: ConfigKeyText<S["Type"]>
 ): ConfigKey<S["Type"]> => {
   const decode = Schema.decodeUnknownOption(schema)
-  // A date is an object without entries, which would pass for an empty table.
-  return { decode: (value) => (Predicate.isDate(value) ? Option.none() : decode(value)), expected, otherwise }
+  return {
+    otherwise: "the value is ignored",
+    isSecret: false,
+    ...key,
+    schema,
+    // A date is an object without entries, which would pass for an empty table.
+    decode: (value) => (Predicate.isDate(value) ? Option.none() : decode(value))
+  }
 }
+
+/** The schema of what stands in the file, with what editors show of it: what a value becomes is nothing for them. */
+export const described = ({ about, schema, without }: ConfigKey<unknown>): Schema.Codec<unknown, unknown> => {
+  const written = schema.ast.encoding === undefined ? schema : Schema.toEncoded(schema)
+  return written.annotate({ description: about, ...(without === undefined ? {} : { default: without }) })
+}
+
+/** The fields of a table that has these keys. */
+export const optional = (
+  keys: Readonly<Record<string, ConfigKey<unknown>>>
+): Record<string, Schema.optionalKey<Schema.Codec<unknown, unknown>>> =>
+  Object.fromEntries(Object.entries(keys).map(([name, key]) => [name, Schema.optionalKey(described(key))]))
 
 /** Takes the path of a key, such as `models.default`, and what is wrong with it. */
 export type Complain = (path: string, problem: string) => void
@@ -65,6 +96,12 @@ const speakable = /^[A-Za-z0-9_.-]{1,64}$/
 /** Where any name at all may stand, so may a key: it is told from a word by its digits, its dashes or its length. */
 const plainWord = /^[A-Za-z_]{1,24}$/
 
+/** A name as complaints speak it. */
+export const spoken = (name: string): string => (speakable.test(name) ? name : "…")
+
+/** The same for one that nobody reads. */
+export const spokenUnknown = (name: string): string => (plainWord.test(name) ? name : "…")
+
 const isTable = (value: unknown): value is Table => Predicate.isObject(value) && !Predicate.isDate(value)
 
 /** The value of an item that is no key of its own. */
@@ -72,11 +109,11 @@ export const readItem = <A>(item: ListItem, key: ConfigKey<A>, complain: Complai
   const value = key.decode(item.value)
   if (Option.isSome(value)) return value.value
   complain(item.path, `must be ${key.expected}; ${key.otherwise}`)
-  return undefined
+  return key.unreadable
 }
 
 const makeSection = (table: Table, path: string, complain: Complain): Section => {
-  const pathOf = (name: string) => [path, speakable.test(name) ? name : "…"].filter((part) => part !== "").join(".")
+  const pathOf = (name: string) => [path, spoken(name)].filter((part) => part !== "").join(".")
   const sectionOf = (name: string, value: unknown, otherwise: string): Section => {
     if (isTable(value)) return makeSection(value, pathOf(name), complain)
     complain(pathOf(name), `must be a table; write [${pathOf(name)}] and its keys below; ${otherwise}`)
@@ -100,7 +137,7 @@ const makeSection = (table: Table, path: string, complain: Complain): Section =>
     unknown: (known) =>
       Object.keys(table)
         .filter((name) => !known.includes(name))
-        .map((name) => ({ name, path: pathOf(plainWord.test(name) ? name : ""), meant: closest(name, known)[0] })),
+        .map((name) => ({ name, path: pathOf(spokenUnknown(name)), meant: closest(name, known)[0] })),
     items: (name) => {
       const value = table[name]
       if (value === undefined) return []

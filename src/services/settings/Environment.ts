@@ -2,6 +2,7 @@
 import type * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
+import { SandboxProfile } from "../../domain/sandbox/Profile.ts"
 import type { ProviderKind, RelaySettings } from "../Settings.ts"
 import { baseUrlExpected, parseBaseUrl } from "./BaseUrl.ts"
 
@@ -34,6 +35,9 @@ export interface Environment {
   readonly brokenProviders: ReadonlyArray<string>
   readonly gatewayToken: Redacted.Redacted<string> | undefined
   readonly relay: RelaySettings
+  /** `provider/model`. */
+  readonly model: string | undefined
+  readonly sandbox: SandboxProfile | undefined
   readonly warnings: ReadonlyArray<string>
 }
 
@@ -85,5 +89,23 @@ export const readEnvironment = Effect.fnUntraced(function* (provider: ConfigProv
   }
   const gatewayToken = yield* readSecret(provider, "SUPER_PI_GATEWAY_TOKEN")
   const relay = yield* readRelay(provider)
-  return { providers, brokenProviders, gatewayToken, relay, warnings } satisfies Environment
+  const model = yield* readVariable(provider, "SUPERCHARGE_MODEL")
+  const profile = yield* readVariable(provider, "SUPERCHARGE_SANDBOX")
+  const sandbox = profile === undefined ? undefined : SandboxProfile.literals.find((known) => known === profile)
+  if (profile !== undefined && sandbox === undefined) {
+    const known = SandboxProfile.literals.join(", ")
+    warnings.push(
+      `The environment variable SUPERCHARGE_SANDBOX must be one of ${known}; the profile is strict until it is corrected or unset`
+    )
+  }
+  return {
+    providers,
+    brokenProviders,
+    gatewayToken,
+    relay,
+    model,
+    // What was to protect the machine does so also where it is misspelt.
+    sandbox: profile === undefined ? undefined : (sandbox ?? "strict"),
+    warnings
+  } satisfies Environment
 })

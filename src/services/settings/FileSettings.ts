@@ -24,6 +24,7 @@ export interface FileProvider {
 
 export interface FileSettings {
   readonly defaultModel: string | undefined
+  readonly defaultEffort: string | undefined
   readonly providers: ReadonlyArray<FileProvider>
   /**
    * Providers whose section cannot be followed. They are left out even if the environment has a key for them: a key
@@ -51,6 +52,7 @@ export interface FileSettings {
 /** No file. */
 export const emptyFile: FileSettings = {
   defaultModel: undefined,
+  defaultEffort: undefined,
   providers: [],
   brokenProviders: [],
   fsDelegation: undefined,

@@ -2,38 +2,9 @@
 import * as Duration from "effect/Duration"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
-import * as Schema from "effect/Schema"
 import { HookEvent, type HookSettings } from "../../domain/Hook.ts"
-import {
-  type Complain,
-  configKey,
-  type ListItem,
-  rootSection,
-  type Section,
-  sectionOfItem,
-  tellUnknown
-} from "./ConfigKey.ts"
-
-const isPattern = (text: string): boolean => text === "*" || Result.isSuccess(Result.try(() => new RegExp(text)))
-
-/** A pattern that is none would fit no tool, and the hook would guard nothing. */
-const matcherKey = configKey(
-  Schema.String.check(Schema.makeFilter(isPattern)),
-  'the name of a tool or a pattern of names, such as "Bash|Edit"',
-  "until then the hook hears of every tool"
-)
-const typeKey = configKey(Schema.Literals(["command", "http"]), '"command" or "http"')
-const commandKey = configKey(Schema.NonEmptyString, 'a command, such as "./check.sh"')
-const urlKey = configKey(
-  Schema.String.check(Schema.isPattern(/^https?:\/\/[^\s/]+/)),
-  'an address, such as "http://127.0.0.1:9000/hook"'
-)
-const timeoutKey = configKey(Schema.Finite.check(Schema.isGreaterThan(0)), "a number of seconds")
-const advisoryKey = configKey(Schema.Boolean, "true or false without quotes", "the hook is not advisory")
-const envKey = configKey(
-  Schema.Record(Schema.String, Schema.RedactedFromValue(Schema.String)),
-  'a table of texts, such as { MODE = "strict" }'
-)
+import { type Complain, type ListItem, rootSection, type Section, sectionOfItem, tellUnknown } from "./ConfigKey.ts"
+import * as keys from "./ConfigKeys.ts"
 
 const events = HookEvent.literals
 
@@ -51,7 +22,7 @@ const foreignEvents: ReadonlySet<string> = new Set([
   "PostCompact"
 ])
 
-const hookKeys = ["type", "command", "url", "timeout", "advisory", "env"]
+const hookKeys = Object.keys(keys.hook)
 
 /** `alarm` takes what leaves the agent freer than it was meant to be, which is nearly all that can be wrong with a hook. */
 interface Tell {
@@ -64,10 +35,10 @@ const actionOf = (table: Section, alarm: Complain): HookSettings["action"] | und
     alarm(table.path, "has a command and a url, and can be only one of them; it does not run")
     return undefined
   }
-  const type = table.has("type") ? table.read("type", typeKey) : table.has("url") ? "http" : "command"
-  const command = type === "command" ? table.read("command", commandKey) : undefined
+  const type = table.has("type") ? table.read("type", keys.hook.type) : table.has("url") ? "http" : "command"
+  const command = type === "command" ? table.read("command", keys.hook.command) : undefined
   if (command !== undefined) return { _tag: "Command", command }
-  const url = type === "http" ? table.read("url", urlKey) : undefined
+  const url = type === "http" ? table.read("url", keys.hook.url) : undefined
   if (url !== undefined) return { _tag: "Http", url }
   alarm(table.path, "does not run: it needs a command, or a url")
   return undefined
@@ -81,9 +52,9 @@ const readHook = (
   alarm: Complain
 ): ReadonlyArray<HookSettings> => {
   const action = actionOf(table, alarm)
-  const timeout = table.read("timeout", timeoutKey)
-  const advisory = table.read("advisory", advisoryKey) ?? false
-  const environment = table.read("env", envKey) ?? {}
+  const timeout = table.read("timeout", keys.hook.timeout)
+  const advisory = table.read("advisory", keys.hook.advisory) ?? false
+  const environment = table.read("env", keys.hook.env) ?? {}
   if (action === undefined) return []
   return [
     {
@@ -110,7 +81,7 @@ const tableOf = (item: ListItem, alarm: Complain): Section | undefined => {
 const readEntry = (event: HookEvent, item: ListItem, source: string, { alarm, complain }: Tell) => {
   const entry = tableOf(item, alarm)
   if (entry === undefined) return []
-  const matcher = entry.read("matcher", matcherKey)
+  const matcher = entry.read("matcher", keys.matcher)
   if (!entry.has("hooks")) {
     tellUnknown(entry, ["matcher", "hooks", ...hookKeys], complain)
     return readHook(event, matcher, entry, source, alarm)

@@ -3,43 +3,10 @@ import * as Duration from "effect/Duration"
 import * as Predicate from "effect/Predicate"
 import type * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
-import * as Schema from "effect/Schema"
 import type { McpSpec, Pair } from "../../domain/McpSpec.ts"
 import type { McpServerSettings } from "../Settings.ts"
-import { type Complain, configKey, rootSection, type Section, tellUnknown } from "./ConfigKey.ts"
-
-const commandKey = configKey(Schema.NonEmptyString, "the program of the server", "the server is left out")
-const argsKey = configKey(Schema.Array(Schema.String), 'a list of texts, such as ["-y", "package"]')
-const pairsKey = configKey(
-  Schema.Record(Schema.String, Schema.RedactedFromValue(Schema.String)),
-  'a table of texts, such as { NAME = "value" }'
-)
-const urlKey = configKey(
-  // One that begins with a variable shows what it is when the server is connected.
-  Schema.String.check(Schema.isPattern(/^(?:https?:\/\/[^\s/]+|\$\{)/)),
-  'an address, such as "https://example.org/mcp"',
-  "the server is left out"
-)
-const typeKey = configKey(Schema.Literals(["stdio", "http", "streamable-http", "sse"]), '"stdio", "http" or "sse"')
-const enabledKey = configKey(Schema.Boolean, "true or false without quotes", "the server is left out")
-const secondsKey = configKey(Schema.Finite.check(Schema.isGreaterThan(0)), "a number of seconds")
-const toolTimeoutsKey = configKey(
-  Schema.Record(Schema.String, Schema.Finite.check(Schema.isGreaterThan(0))),
-  "a table of seconds by tool, such as { slow_tool = 900 }"
-)
-
-const serverKeys = [
-  "command",
-  "args",
-  "env",
-  "url",
-  "type",
-  "headers",
-  "enabled",
-  "startup_timeout_sec",
-  "tool_timeout_sec",
-  "tool_timeouts"
-]
+import { type Complain, rootSection, type Section, tellUnknown } from "./ConfigKey.ts"
+import * as keys from "./ConfigKeys.ts"
 
 /** Names go into names of tools and into rules. */
 const serverName = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/
@@ -48,17 +15,17 @@ const pairs = (table: Readonly<Record<string, Redacted.Redacted<string>>> | unde
   Object.entries(table ?? {}).map(([name, value]) => ({ name, value }))
 
 const specOf = (name: string, table: Section, complain: Complain): McpSpec | undefined => {
-  const type = table.read("type", typeKey)
+  const type = table.read("type", keys.mcpServer.type)
   if (table.has("type") && type === undefined) return undefined
   if (table.has("url") && table.has("command")) {
     complain(table.path, "has a command and a url, and can be only one of them; the server is left out")
     return undefined
   }
-  const url = table.read("url", urlKey)
-  const headers = pairs(table.read("headers", pairsKey))
-  const command = table.read("command", commandKey)
-  const args = table.read("args", argsKey) ?? []
-  const env = pairs(table.read("env", pairsKey))
+  const url = table.read("url", keys.mcpServer.url)
+  const headers = pairs(table.read("headers", keys.mcpServer.headers))
+  const command = table.read("command", keys.mcpServer.command)
+  const args = table.read("args", keys.mcpServer.args) ?? []
+  const env = pairs(table.read("env", keys.mcpServer.env))
   if (table.has("url")) {
     return url === undefined ? undefined : { _tag: type === "sse" ? "Sse" : "Http", name, url, headers }
   }
@@ -79,12 +46,12 @@ const readServer = (
     complain(table.path, "is no name for a server: use letters, digits, _ . or -; it is left out")
     return []
   }
-  tellUnknown(table, serverKeys, complain)
-  if (table.has("enabled") && table.read("enabled", enabledKey) !== true) return []
+  tellUnknown(table, Object.keys(keys.mcpServer), complain)
+  if (table.has("enabled") && table.read("enabled", keys.mcpServer.enabled) !== true) return []
   const spec = specOf(name, table, complain)
-  const startup = table.read("startup_timeout_sec", secondsKey)
-  const tool = table.read("tool_timeout_sec", secondsKey)
-  const tools = Object.entries(table.read("tool_timeouts", toolTimeoutsKey) ?? {})
+  const startup = table.read("startup_timeout_sec", keys.mcpServer.startup_timeout_sec)
+  const tool = table.read("tool_timeout_sec", keys.mcpServer.tool_timeout_sec)
+  const tools = Object.entries(table.read("tool_timeouts", keys.mcpServer.tool_timeouts) ?? {})
   if (spec === undefined) return []
   return [
     {

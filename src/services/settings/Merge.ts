@@ -25,6 +25,7 @@ export const defaultSettings: SettingsValue = {
   respectGitignore: true,
   webFetch: { allowLocal: false },
   folderTrust: true,
+  fixed: {},
   warnings: [],
   lostRules: []
 }
@@ -108,15 +109,18 @@ export const mergeSettings = (sources: Sources): SettingsValue => {
     const keySource: KeySource = exported === undefined ? storedAs(name) : { kind: "variable", name: variable }
     providers.push({ name, kind, apiKey, keySource, ...(baseUrl === undefined ? {} : { baseUrl }), models: [] })
   }
-  const defaultModel = flags.model ?? file.defaultModel
+  const fixedModel = flags.model ?? environment.model
+  const defaultModel = fixedModel ?? file.defaultModel
+  const defaultEffort = flags.effort ?? file.defaultEffort
   const { gatewayToken } = environment
   const { agent, disabledServers, hooks, mcpServers, permission } = file
-  const sandboxProfile = flags.sandbox ?? agent.sandboxProfile
+  const sandboxProfile = flags.sandbox ?? environment.sandbox ?? agent.sandboxProfile
   const harness = flags.harness ?? agent.harness
   const mode = flags.mode ?? agent.mode
   const allowedDomains = agent.allowedDomains
   return {
     ...(defaultModel === undefined ? {} : { defaultModel }),
+    ...(defaultEffort === undefined ? {} : { defaultEffort }),
     providers,
     fsDelegation: file.fsDelegation ?? defaultSettings.fsDelegation,
     permission: {
@@ -151,6 +155,12 @@ export const mergeSettings = (sources: Sources): SettingsValue => {
     },
     // A run that was told to trust asks nobody.
     folderTrust: flags.trust !== true && (agent.folderTrust ?? defaultSettings.folderTrust),
+    fixed: {
+      ...(fixedModel === undefined ? {} : { defaultModel: fixedModel }),
+      ...(flags.effort === undefined ? {} : { defaultEffort: flags.effort }),
+      ...(flags.harness === undefined ? {} : { harness: flags.harness }),
+      ...(flags.mode === undefined ? {} : { mode: flags.mode })
+    },
     warnings,
     lostRules: file.lostRules
   }

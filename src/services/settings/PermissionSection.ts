@@ -4,18 +4,16 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { parseRule, PermissionRuleTable, ruleOfTable } from "../../domain/permission/PermissionRule.ts"
 import type { PermissionSettings } from "../Settings.ts"
-import { type Complain, configKey, type ListItem, readItem, type Section } from "./ConfigKey.ts"
+import { type Complain, type ListItem, readItem, type Section } from "./ConfigKey.ts"
+import * as keys from "./ConfigKeys.ts"
 
 export const ruleLists: ReadonlyArray<keyof PermissionSettings> = ["allow", "ask", "deny"]
 
-const keys = [...ruleLists, "rules"]
-
-const ruleKey = configKey(Schema.NonEmptyString, 'a rule in double quotes, such as "Bash(git status)"')
 const decodeTable = Schema.decodeUnknownOption(PermissionRuleTable)
 const decodeAction = Schema.decodeUnknownOption(Schema.Struct({ action: Schema.Literal("allow") }))
 
 const readRule = (item: ListItem, complain: Complain): ReadonlyArray<string> => {
-  const text = readItem(item, ruleKey, complain)
+  const text = readItem(item, keys.permissionRule, complain)
   if (text === undefined) return []
   const rule = parseRule(text)
   if (Result.isSuccess(rule)) return [text]
@@ -26,7 +24,7 @@ const readRule = (item: ListItem, complain: Complain): ReadonlyArray<string> => 
 /** `alarm` takes what leaves the agent freer than it was meant to be. */
 export const readPermission = (section: Section, complain: Complain, alarm: Complain): PermissionSettings => {
   const found: Record<keyof PermissionSettings, Array<string>> = { allow: [], ask: [], deny: [] }
-  for (const { meant, path } of section.unknown(keys)) {
+  for (const { meant, path } of section.unknown(Object.keys(keys.permission))) {
     const remedy = 'write the rules into allow, ask and deny, such as deny = ["Bash(rm *)"]'
     const tell = meant === "allow" ? complain : alarm
     tell(path, `is not read; ${meant === undefined ? remedy : `did you mean ${meant}?`}`)

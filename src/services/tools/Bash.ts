@@ -10,7 +10,7 @@ import { fenced } from "../../domain/text/Fence.ts"
 import { textContent } from "../../domain/Tool.ts"
 import { failure } from "../files/DiskFile.ts"
 import type { SandboxRunnerShape } from "../SandboxRunner.ts"
-import type { SettingsShape } from "../Settings.ts"
+import type { SettingsIn } from "../project/ProjectSettings.ts"
 import type { PreparedCall, ToolContext, ToolDefinition, ToolOutcome } from "../ToolDefinition.ts"
 import { ToolInputInvalid } from "../ToolDefinition.ts"
 import type { Workspace } from "../Workspace.ts"
@@ -57,7 +57,7 @@ const leavesRunning = (command: string): boolean => /(^|[^&>\\])&\s*$/.test(comm
 export interface BashServices {
   readonly fs: FileSystem.FileSystem
   readonly runner: SandboxRunnerShape
-  readonly settings: SettingsShape
+  readonly settingsIn: SettingsIn
   readonly places: Places
   readonly reach: CommandReach
   readonly background: BackgroundCommands
@@ -82,7 +82,7 @@ const titleOf = ({ command, place }: Task): string => {
 }
 
 export const makeBash = (services: BashServices): ToolDefinition => {
-  const { background, fs, places, reach, runner, settings, spills } = services
+  const { background, fs, places, reach, runner, settingsIn, spills } = services
   const decode = makeInput("bash", parameters)
 
   const folder = Effect.fnUntraced(function* ({ real, shown }: Place) {
@@ -159,7 +159,7 @@ export const makeBash = (services: BashServices): ToolDefinition => {
     const place = cwd === undefined ? undefined : yield* places.find(cwd, workspace, `"cwd"`)
     // What is outside is looked at once that is allowed.
     if (place?.outside === false) yield* folder(place)
-    const { commandTimeout = DEFAULT_TIMEOUT } = yield* settings.current
+    const { commandTimeout = DEFAULT_TIMEOUT } = yield* settingsIn(workspace.cwd)
     const wanted = timeout === undefined ? commandTimeout : Duration.millis(Math.max(0, timeout))
     const isTooLong = Duration.isGreaterThan(wanted, LONGEST_TIMEOUT)
     return {

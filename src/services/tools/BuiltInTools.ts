@@ -11,6 +11,7 @@ import { makeRealPaths } from "../files/RealPath.ts"
 import { makeWorkspaceBounds } from "../files/WorkspaceBounds.ts"
 import { makeSearch } from "../files/search/SearchLocal.ts"
 import { Notes } from "../Notes.ts"
+import { makeSettingsIn } from "../project/ProjectSettings.ts"
 import { Projects } from "../Projects.ts"
 import { SandboxRunner } from "../SandboxRunner.ts"
 import { Settings } from "../Settings.ts"
@@ -48,6 +49,7 @@ const make = Effect.fnUntraced(function* (environment: Environment) {
   const runner = yield* SandboxRunner
   const settings = yield* Settings
   const projects = yield* Projects
+  const settingsIn = makeSettingsIn(settings, projects)
   const remembering = { notes: yield* Notes, projects }
   const search = yield* makeSearch(environment)
   const realPaths = makeRealPaths(fs, paths)
@@ -60,7 +62,7 @@ const make = Effect.fnUntraced(function* (environment: Environment) {
   const reach = makeCommandReach(fs, paths, realPaths, bounds)
   const notices = makeNotices()
   const changes = { files, places, ledger, suggestions, notices }
-  const looking = { fs, search, places, bounds, settings }
+  const looking = { fs, search, places, bounds, settingsIn }
 
   const tools: Readonly<Record<string, ToolDefinition>> = {
     read: makeRead({ ...changes, fs }),
@@ -70,7 +72,7 @@ const make = Effect.fnUntraced(function* (environment: Environment) {
     grep: makeGrep(looking),
     glob: makeGlob(looking),
     list: makeList({ ...looking, paths, realPaths, suggestions }),
-    bash: makeBash({ fs, runner, settings, places, reach, background, spills: makeSpillFiles(fs, paths) }),
+    bash: makeBash({ fs, runner, settingsIn, places, reach, background, spills: makeSpillFiles(fs, paths) }),
     bash_output: makeBashOutput(background),
     bash_stop: makeBashStop(background),
     task: taskTool,

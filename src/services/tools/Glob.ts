@@ -29,7 +29,7 @@ const tool = AiTool.make("glob", { description: "Find files by name, sorted by p
 const LIMIT = 500
 
 export const makeGlob = (services: LookServices): ToolDefinition => {
-  const { fs, places, search, settings } = services
+  const { fs, places, search, settingsIn } = services
   const decode = makeInput("glob", parameters)
 
   const run = Effect.fn("Tools.glob")(
@@ -38,7 +38,7 @@ export const makeGlob = (services: LookServices): ToolDefinition => {
         const { type } = yield* Effect.mapError(fs.stat(real), (error) => failure(shown, error))
         if (type !== "Directory") return failed(`${shown} is not a folder`)
       }
-      const includeIgnored = yield* includesIgnored(settings, input.include_ignored)
+      const includeIgnored = yield* includesIgnored(settingsIn, context.workspace, input.include_ignored)
       const isNamed = fileGlob(input.pattern)
       const { hidden, items, more } = yield* lookIn(
         services,

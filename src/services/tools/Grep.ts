@@ -40,7 +40,7 @@ const report = ({ items, more }: Found<Match>, cwd: string): ReadonlyArray<strin
 ]
 
 export const makeGrep = (services: LookServices): ToolDefinition => {
-  const { fs, places, search, settings } = services
+  const { fs, places, search, settingsIn } = services
   const decode = makeInput("grep", parameters)
 
   const run = Effect.fn("Tools.grep")(
@@ -52,7 +52,7 @@ export const makeGrep = (services: LookServices): ToolDefinition => {
           return failed(`${place.shown} is neither a file nor a folder but a ${type}`)
         }
       }
-      const includeIgnored = yield* includesIgnored(settings, input.include_ignored)
+      const includeIgnored = yield* includesIgnored(settingsIn, context.workspace, input.include_ignored)
       const { hidden, ...result } = yield* lookIn(
         services,
         found,

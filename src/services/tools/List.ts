@@ -10,9 +10,10 @@ import { makeIgnoreRules } from "../files/IgnoreRules.ts"
 import type { RealPaths } from "../files/RealPath.ts"
 import type { WorkspaceBounds } from "../files/WorkspaceBounds.ts"
 import type { Readable } from "../PermissionBroker.ts"
-import type { SettingsShape } from "../Settings.ts"
+import type { SettingsIn } from "../project/ProjectSettings.ts"
 import type { PreparedCall, ToolContext, ToolDefinition } from "../ToolDefinition.ts"
 import { hiddenNote, noteClosed, shownBelow } from "./support/Hidden.ts"
+import type { Workspace } from "../Workspace.ts"
 import { makeInput } from "./support/Input.ts"
 import { completed, failed } from "./support/Outcome.ts"
 import { accessTo, type Place, type Places } from "./support/Places.ts"
@@ -35,7 +36,7 @@ export interface ListServices {
   readonly places: Places
   readonly bounds: WorkspaceBounds
   readonly suggestions: Suggestions
-  readonly settings: SettingsShape
+  readonly settingsIn: SettingsIn
 }
 
 const ignoredNote = (count: number): ReadonlyArray<string> =>
@@ -46,7 +47,7 @@ const ignoredNote = (count: number): ReadonlyArray<string> =>
       ]
 
 export const makeList = (services: ListServices): ToolDefinition => {
-  const { bounds, fs, paths, places, realPaths, settings, suggestions } = services
+  const { bounds, fs, paths, places, realPaths, settingsIn, suggestions } = services
   const decode = makeInput("list", parameters)
 
   const nameOf = Effect.fnUntraced(function* (folder: string, { name, type }: FileSystem.DirectoryEntry) {
@@ -84,9 +85,10 @@ export const makeList = (services: ListServices): ToolDefinition => {
   const searchedOf = Effect.fnUntraced(function* (
     folder: string,
     entries: ReadonlyArray<FileSystem.DirectoryEntry>,
-    asked: boolean | undefined
+    asked: boolean | undefined,
+    workspace: Workspace
   ) {
-    if (yield* includesIgnored(settings, asked)) return entries
+    if (yield* includesIgnored(settingsIn, workspace, asked)) return entries
     const { ignores } = makeIgnoreRules(fs, paths)
     return yield* Effect.filter(entries, ({ name, type }) =>
       Effect.map(ignores(paths.join(folder, name), type === "Directory"), (ignored) => !ignored)
@@ -101,7 +103,7 @@ export const makeList = (services: ListServices): ToolDefinition => {
       const all = yield* fs.readDirectoryEntries(real)
       const open = yield* openOf(place, all)
       const shownEntries = yield* shownOf(place, open, yield* context.readable)
-      const entries = yield* searchedOf(real, shownEntries, asked)
+      const entries = yield* searchedOf(real, shownEntries, asked, context.workspace)
       const sorted = entries.toSorted((one, other) => (one.name < other.name ? -1 : 1))
       const lines = [
         ...(yield* Effect.forEach(sorted.slice(0, LIMIT), (entry) => nameOf(real, entry))),

@@ -152,7 +152,7 @@ describe("trust in a project", () => {
         const value = yield* of(root)
         assert.deepInclude(value, { trust: "declined", withheld: [] })
         assert.deepStrictEqual(value.permission, { allow: [], ask: [], deny: ["Edit"] })
-        assert.match(value.warnings.join("\n"), /more than 200 hooks, MCP servers and allow rules/)
+        assert.match(value.warnings.join("\n"), /more than 200 hooks, MCP servers, choices and allow rules/)
         yield* decide(value, true)
         assert.deepStrictEqual((yield* of(root)).permission.allow, [])
       })

@@ -26,6 +26,7 @@ const projectWith = (mcpServers: ReadonlyArray<McpServerSettings>) =>
         trust: "trusted",
         permission: { allow: [], ask: [], deny: [] },
         hooks: [],
+        choices: {},
         mcpServers,
         withheld: [],
         warnings: []

@@ -22,6 +22,7 @@ const project = () => {
         trust: decisions.length === 0 ? "undecided" : decisions.at(-1) === true ? "trusted" : "declined",
         permission: { allow: [], ask: [], deny: [] },
         hooks: [],
+        choices: {},
         mcpServers: [],
         withheld: [`the hook PreToolUse: ${hook}`],
         content: { ".supercharge/hooks/check.json": [hook] },

@@ -30,10 +30,10 @@ const cases: ReadonlyArray<Case> = [
     name: "unknown sections are named, with what was meant",
     text: 'x = 1\n[screen]\ntheme = "dark"\n[provider.local]\nkind = "openai"\n[permision]\ndeny = ["Edit"]',
     warnings: [
-      /^config\.toml: x is not read: there is no such section; the sections are models, providers, acp, permission, /,
-      /^config\.toml: screen is not read/,
-      /^config\.toml: provider is not read: there is no such section; did you mean \[providers\]\?$/,
-      /^config\.toml: permision is not read: there is no such section; did you mean \[permission\]\?$/
+      /^config\.toml:1: x is not read: there is no such section; the sections are models, providers, acp, permission, /,
+      /^config\.toml:2: screen is not read/,
+      /^config\.toml:4: provider is not read: there is no such section; did you mean \[providers\]\?$/,
+      /^config\.toml:6: permision is not read: there is no such section; did you mean \[permission\]\?$/
     ],
     lost: [3]
   },
@@ -83,7 +83,7 @@ const cases: ReadonlyArray<Case> = [
   {
     name: "a default model without provider",
     text: '[models]\ndefault = "qwen"',
-    warnings: [/^config\.toml: models\.default must be provider\/model, such as /]
+    warnings: [/^config\.toml:2: models\.default must be provider\/model, such as /]
   },
   { name: "a default model of the wrong type", text: "[models]\ndefault = 7", warnings: [/models\.default must be /] },
   { name: "a table that is none", text: "models = 3", warnings: [/: models must be a table; write \[models\] /] },

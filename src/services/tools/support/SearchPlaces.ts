@@ -4,7 +4,7 @@ import type * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import type { Found, Search, SearchFailed, SearchScope } from "../../files/search/Search.ts"
 import type { WorkspaceBounds } from "../../files/WorkspaceBounds.ts"
-import type { SettingsShape } from "../../Settings.ts"
+import type { SettingsIn } from "../../project/ProjectSettings.ts"
 import type { ToolContext } from "../../ToolDefinition.ts"
 import type { Workspace } from "../../Workspace.ts"
 import { noteClosed, noteHidden, shownBelow } from "./Hidden.ts"
@@ -15,7 +15,7 @@ export interface LookServices {
   readonly search: Search
   readonly places: Places
   readonly bounds: WorkspaceBounds
-  readonly settings: SettingsShape
+  readonly settingsIn: SettingsIn
 }
 
 /** Said with every answer that left ignored files out, so that none is taken as not existing (F92). */
@@ -32,10 +32,12 @@ export const shownPlaces = (places: ReadonlyArray<Place>): string => {
 }
 
 /** What a call says, else what the settings say. */
-export const includesIgnored = (settings: SettingsShape, asked: boolean | undefined): Effect.Effect<boolean> =>
-  asked === undefined
-    ? Effect.map(settings.current, ({ respectGitignore }) => !respectGitignore)
-    : Effect.succeed(asked)
+export const includesIgnored = (
+  settingsIn: SettingsIn,
+  { cwd }: Workspace,
+  asked: boolean | undefined
+): Effect.Effect<boolean> =>
+  asked === undefined ? Effect.map(settingsIn(cwd), ({ respectGitignore }) => !respectGitignore) : Effect.succeed(asked)
 
 /**
  * Looks in one place after the other until there is enough, and tells what is hidden there and what is private. `shows`
