@@ -69,6 +69,11 @@ export const agentFlags = {
     Flag.withDescription("Kind of agent of new sessions, such as super-pi-planner, instead of agent.harness"),
     Flag.optional
   ),
+  agentProfile: Flag.String("agent-profile").pipe(
+    Flag.withMetavar("path"),
+    Flag.withDescription("Agent of new sessions: a Markdown or JSON file that describes it"),
+    Flag.optional
+  ),
   allow: rules("allow", 'Runs without a question: a rule such as "Bash(npm test)"'),
   ask: rules("ask", 'Asks, whatever is allowed: a rule such as "Bash(git push)"'),
   deny: rules("deny", 'Never runs, in any mode: a rule such as "Read(secrets/**)"'),
@@ -100,6 +105,7 @@ export interface AgentFlags {
   readonly mode: Option.Option<Parameters<typeof modeOf>[0]>
   readonly sandbox: Option.Option<SandboxProfile>
   readonly harness: Option.Option<string>
+  readonly agentProfile: Option.Option<string>
   readonly allow: ReadonlyArray<string>
   readonly ask: ReadonlyArray<string>
   readonly deny: ReadonlyArray<string>
@@ -109,7 +115,7 @@ export interface AgentFlags {
   readonly leaderSocket: Option.Option<string>
 }
 
-export const flagsOf = (flags: AgentFlags): Flags => {
+const plainFlagsOf = (flags: AgentFlags): Flags => {
   const { allow, alwaysApprove, ask, deny, effort, harness, mode, model, pluginDirs, sandbox, trust } = flags
   return {
     alwaysApprove,
@@ -126,11 +132,20 @@ export const flagsOf = (flags: AgentFlags): Flags => {
   }
 }
 
+/** Fails where a file that a flag names cannot be used. */
+export const flagsOf = Effect.fnUntraced(function* (flags: AgentFlags) {
+  const plain = yield* withPluginDirs(plainFlagsOf(flags))
+  if (Option.isNone(flags.agentProfile)) return plain
+  const { checkProfile } = yield* Effect.promise(() => import("./AgentProfile.ts"))
+  return { ...plain, agentProfile: yield* checkProfile(flags.agentProfile.value) }
+})
+
 /**
  * The flags that hold for a whole process. An agent that editors share cannot take them from one of those: they would be
  * lost, or hold for the others.
  */
 export const ownFlags = ({
+  agentProfile,
   allow = [],
   ask = [],
   deny = [],
@@ -146,6 +161,7 @@ export const ownFlags = ({
     "--permission-mode": mode !== undefined,
     "--sandbox": sandbox !== undefined,
     "--harness": harness !== undefined,
+    "--agent-profile": agentProfile !== undefined,
     "--allow": allow.length > 0,
     "--ask": ask.length > 0,
     "--deny": deny.length > 0,
@@ -157,7 +173,7 @@ export const ownFlags = ({
 
 /** How the flags of `agent` are spelled, for whoever looks for them in the wrong place. */
 export const flagsWithValue =
-  /^(?:-m|--(?:model|reasoning-effort|effort|permission-mode|sandbox|harness|allow|ask|deny|plugin-dir|leader-socket))(?:=|$)/
+  /^(?:-m|--(?:model|reasoning-effort|effort|permission-mode|sandbox|harness|agent-profile|allow|ask|deny|plugin-dir|leader-socket))(?:=|$)/
 export const flagsWithoutValue = /^--(?:always-approve|yolo|trust|leader|no-leader)(?:=|$)/
 
 /** Which agent stdio serves. */
@@ -173,7 +189,7 @@ export const agentCommand = Command.make("agent").pipe(
 )
 
 /** The shared flags, for a transport's own command. */
-export const agentOptions = Effect.flatMap(agentCommand, (flags) => withPluginDirs(flagsOf(flags)))
+export const agentOptions = Effect.flatMap(agentCommand, flagsOf)
 
 /** The same for the leader. */
 export const leaderOptions = Effect.map(agentCommand, leaderChoiceOf)

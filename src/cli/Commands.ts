@@ -28,7 +28,6 @@ import { login } from "./Login.ts"
 import { logout } from "./Logout.ts"
 import { models } from "./Models.ts"
 import { permissions } from "./Permissions.ts"
-import { withPluginDirs } from "./PluginDirs.ts"
 import * as Presenter from "./Presenter.ts"
 import { relay } from "./Relay.ts"
 import { serve } from "./Serve.ts"
@@ -42,12 +41,14 @@ const serveEditor = (flags: Flags, choice: LeaderChoice): Effect.Effect<void, No
   const [own] = ownFlags(flags)
   if (own === undefined) return serveStdio(flags, choice)
   return choice.leader === true
-    ? misused(`${own} cannot hold for an agent that editors share: write it into config.toml, or leave out --leader`)
+    ? misused(
+        `${own} cannot hold for an agent that editors share: write it into config.toml where that has it, or leave out --leader`
+      )
     : serveStdio(flags, { ...choice, leader: false })
 }
 
 const acp = Command.make("acp", agentFlags, (flags) =>
-  Effect.flatMap(withPluginDirs(flagsOf(flags)), (options) => serveEditor(options, leaderChoiceOf(flags)))
+  Effect.flatMap(flagsOf(flags), (own) => serveEditor(own, leaderChoiceOf(flags)))
 ).pipe(
   Command.withDescription("Speak the Agent Client Protocol over stdin and stdout: what an editor starts"),
   Command.withSubcommands([login])

@@ -8,6 +8,7 @@ import { LoginProgram } from "../services/auth/LoginProgram.ts"
 import { TokenStore } from "../services/auth/TokenStore.ts"
 import { Changes } from "../services/Changes.ts"
 import { Commands } from "../services/Commands.ts"
+import { CustomAgents } from "../services/CustomAgents.ts"
 import { McpManager, noServers } from "../services/McpManager.ts"
 import * as ModelsLive from "../services/models/ModelsLive.ts"
 import { Projects } from "../services/Projects.ts"
@@ -74,6 +75,17 @@ const projects = late(
   })
 )
 
+const customAgents = late(
+  CustomAgents,
+  () => import("./CustomAgents.ts"),
+  (loaded) => ({
+    list: (cwd) => Effect.flatMap(loaded, ({ list }) => list(cwd)),
+    create: (cwd, agent) => Effect.flatMap(loaded, ({ create }) => create(cwd, agent)),
+    load: (path) => Effect.flatMap(loaded, ({ load }) => load(path)),
+    define: (value) => Effect.flatMap(loaded, ({ define }) => define(value))
+  })
+)
+
 /** This program as it was started, asked to sign in. */
 const loginProgram = Layer.sync(LoginProgram, () => ({
   command: process.execPath,
@@ -91,6 +103,7 @@ export const agent = (flags: Flags): Layer.Layer<Agent | Settings> =>
     Layer.provide(Sessions.layer),
     Layer.provide(Layer.provideMerge(commands, turn)),
     Layer.provide([mcpManager, changes, Store.layer, auth]),
+    Layer.provide(customAgents),
     Layer.provide(projects),
     Layer.provide(ModelsLive.layer),
     Layer.provideMerge(settings(flags))

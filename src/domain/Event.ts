@@ -5,7 +5,6 @@
 import * as Schema from "effect/Schema"
 import { Content } from "./Content.ts"
 import type { ConfigOption } from "./session/Config.ts"
-import type { ExecutionMode } from "./permission/ExecutionMode.ts"
 import { CompactionId, MessageId, ToolCallId } from "./Ids.ts"
 import { ToolCall, ToolCallPatch } from "./Tool.ts"
 import type { Outcome } from "./Turn.ts"
@@ -78,7 +77,8 @@ export interface ToolCallProgress {
 }
 export interface ModeChanged {
   readonly _tag: "ModeChanged"
-  readonly mode: ExecutionMode
+  /** An execution mode, or the name of an agent. */
+  readonly mode: string
 }
 export interface ConfigChanged {
   readonly _tag: "ConfigChanged"

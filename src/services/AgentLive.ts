@@ -9,13 +9,15 @@ import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { lower } from "../domain/permission/ExecutionMode.ts"
-import { SessionNotFound } from "../domain/Failure.ts"
+import { InvalidInput, SessionNotFound } from "../domain/Failure.ts"
+import { choiceOf } from "../domain/CustomAgent.ts"
 import type { SessionId } from "../domain/Ids.ts"
 import type { Content } from "../domain/Content.ts"
 import { between, type NumberedEntry, type Position } from "../domain/session/Position.ts"
 import * as Replay from "../domain/session/Replay.ts"
 import { Agent, type AgentConnection, type ConnectOptions, type Place, type SessionWishes } from "./Agent.ts"
 import { Auth } from "./Auth.ts"
+import type { NewAgent } from "./CustomAgents.ts"
 import type { Editor } from "./Editor.ts"
 import { Harnesses } from "./Harnesses.ts"
 import { Models } from "./Models.ts"
@@ -26,7 +28,7 @@ import { Sessions } from "./Sessions.ts"
 import * as Activity from "./session/Activity.ts"
 import type { View } from "./session/Journal.ts"
 import type { LiveSession } from "./session/LiveSession.ts"
-import { MODE_OPTION } from "./session/SessionOptions.ts"
+import { MODE_OPTION } from "../domain/session/Config.ts"
 import { defaultGone, rulesLost, serversKept } from "./session/Warnings.ts"
 import * as Wishes from "./session/Wishes.ts"
 import { Settings } from "./Settings.ts"
@@ -111,12 +113,14 @@ export const layer = Layer.effect(
         const mode = usual.mode === undefined ? {} : { mode: lower(usual.mode, highest) }
         const wishes = { ...usual, ...mode, ...wished }
         const chosen = yield* wish.choices(wishes, highest)
+        const agent = yield* wish.agent(wishes, place.cwd, value.agentProfile)
         const known = yield* models.list
         const { alwaysApprove, defaultEffort, defaultModel, mode: usualMode = "ask" } = value
         const first = known.find(({ id }) => id === defaultModel) ?? known[0]
         const choices = {
           mode: lower(alwaysApprove ? "always-approve" : usualMode, highest),
           ...(first === undefined ? {} : { model: first.id }),
+          ...(agent === undefined ? {} : { agent: choiceOf(agent, chosen.model === undefined) }),
           ...(defaultEffort === undefined ? {} : { effort: defaultEffort }),
           ...chosen
         }
@@ -243,6 +247,21 @@ export const layer = Layer.effect(
         return yield* lingers ? linger(session, work) : activity.during(id, work)
       })
 
+      const listAgents = Effect.fn("Agent.listAgents")(function* (id: SessionId) {
+        return yield* (yield* find(id)).session.agents.snapshot
+      })
+
+      const createAgent = Effect.fn("Agent.createAgent")(function* (id: SessionId, agent: NewAgent) {
+        const { session } = yield* find(id)
+        if (ceiling === "plan") {
+          return yield* new InvalidInput({
+            field: "name",
+            message: `The ceiling of this connection is "plan", under which nothing is written; raise remote.execution_mode_ceiling where the agent runs`
+          })
+        }
+        return yield* session.agents.create(agent)
+      })
+
       const undo = Effect.fn("Agent.undo")(function* (id: SessionId) {
         const { session, view } = yield* find(id)
         return yield* session.undo(view)
@@ -284,6 +303,8 @@ export const layer = Layer.effect(
         cancel: (id) => viewed.get(id)?.session.cancel ?? Effect.void,
         setMode: (id, value) => Effect.asVoid(setOption(id, MODE_OPTION, value)),
         setOption,
+        listAgents,
+        createAgent,
         undo,
         diff,
         announce: (id) => Effect.ignore(Effect.flatMap(find(id), ({ session }) => announceTo(session)))

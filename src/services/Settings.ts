@@ -115,6 +115,8 @@ export interface SettingsValue {
   readonly mode?: ExecutionMode
   /** The harness of sessions that name none. */
   readonly harness?: string
+  /** The absolute path of a file that describes the agent of sessions which name none. */
+  readonly agentProfile?: string
   /** How closely commands are confined; absent: `workspace` where that can be enforced. */
   readonly sandboxProfile?: SandboxProfile
   /** Processes that one command may have at a time. */
@@ -154,6 +156,8 @@ export interface Flags {
   readonly mode?: ExecutionMode
   readonly sandbox?: SandboxProfile
   readonly harness?: string
+  /** Absolute. */
+  readonly agentProfile?: string
   /** Permission rules as written, beside those of the file. */
   readonly allow?: ReadonlyArray<string>
   readonly ask?: ReadonlyArray<string>

@@ -5,6 +5,7 @@ import * as Layer from "effect/Layer"
 import type * as Schema from "effect/Schema"
 import type { Content } from "../domain/Content.ts"
 import type { Elicitation, ElicitationAnswer } from "../domain/Elicitation.ts"
+import type { CustomAgent } from "../domain/CustomAgent.ts"
 import type { Event } from "../domain/Event.ts"
 import type { ExecutionMode } from "../domain/permission/ExecutionMode.ts"
 import type { StoreFailed } from "../domain/Failure.ts"
@@ -28,6 +29,8 @@ export interface TurnSession {
   readonly skills: Effect.Effect<string>
   /** Tools beside those of the harness: of the session's MCP servers, and for its skills. Read before each request. */
   readonly ownTools: Effect.Effect<ReadonlyArray<ToolDefinition>>
+  /** Those that a task can be handed to, beside the built-in ones. */
+  readonly agents: Effect.Effect<ReadonlyArray<CustomAgent>>
   /** What the model has seen so far, as encoded `effect/ai` prompt messages. */
   readonly context: Effect.Effect<ReadonlyArray<Schema.Json>>
   readonly grants: Effect.Effect<ReadonlyArray<Grant>>

@@ -22,6 +22,8 @@ import type { SessionStore } from "../../src/services/SessionStore.ts"
 import * as Sessions from "../../src/services/Sessions.ts"
 import { Settings, type SettingsValue } from "../../src/services/Settings.ts"
 import * as SessionStoreSqlite from "../../src/services/store/SessionStoreSqlite.ts"
+import { Tools } from "../../src/services/Tools.ts"
+import { taskTool } from "../../src/services/tools/Task.ts"
 import type { Turn } from "../../src/services/Turn.ts"
 import { type FakeEditor, makeEditor } from "./editor.ts"
 import { fakeTools } from "./fakeTools.ts"
@@ -48,6 +50,8 @@ export interface AgentOptions {
   readonly store?: Layer.Layer<SessionStore>
   readonly settings?: Partial<SettingsValue> & { readonly home?: string }
   readonly maxRequests?: number
+  /** Whether tasks can be handed to subagents. */
+  readonly tasks?: boolean
 }
 
 export const agentLayer = (options: AgentOptions = {}) => {
@@ -70,7 +74,7 @@ export const agentLayer = (options: AgentOptions = {}) => {
     options.turn ??
     turnLayer({
       models,
-      tools: fakeTools(tools),
+      tools: options.tasks === true ? Layer.provide(Tools.layerBeside([taskTool]), fakeTools(tools)) : fakeTools(tools),
       broker: Layer.provide(broker, [settingsLayer, Grants.layerMemory, projects, platform]),
       ...(options.guards === undefined ? {} : { guards: options.guards }),
       ...(options.maxRequests === undefined ? {} : { maxRequests: options.maxRequests })

@@ -107,6 +107,7 @@ export const makeSession = ({ onEvent, ...overrides }: SessionOptions = {}): Rec
     systemPrompt: undefined,
     skills: Effect.succeed(""),
     ownTools: Effect.succeed([]),
+    agents: Effect.succeed([]),
     context: Effect.sync(() => state.context),
     grants: Effect.sync(() => state.grants),
     used: Effect.sync(() => state.usage?.used),

@@ -1,6 +1,7 @@
 /** A session is its log. The record is what a list needs; everything else is a fold over entries. */
 import * as Schema from "effect/Schema"
 import { StoredEvent } from "../Event.ts"
+import { AgentChoice } from "../CustomAgent.ts"
 import { ExecutionMode } from "../permission/ExecutionMode.ts"
 import { FileChange } from "./Changes.ts"
 import { HarnessId } from "../Harness.ts"
@@ -29,6 +30,8 @@ export const Compacted = Schema.TaggedStruct("Compacted", { messages: Schema.Arr
 /** A choice of the user that must survive a reload. Absent keys are unchanged. */
 export const Configured = Schema.TaggedStruct("Configured", {
   mode: Schema.optionalKey(ExecutionMode),
+  /** Null: none any more. */
+  agent: Schema.optionalKey(Schema.NullOr(AgentChoice)),
   model: Schema.optionalKey(Schema.String),
   effort: Schema.optionalKey(Schema.String),
   /** Instructions beside those of the project, and a replacement of the harness's prompt. */

@@ -5,6 +5,7 @@
 import type * as Schema from "effect/Schema"
 import type { Content } from "../Content.ts"
 import { type TurnChanges, withChange, withoutChanges } from "./Changes.ts"
+import type { AgentChoice } from "../CustomAgent.ts"
 import { assistantMessage, roleOf, userMessage } from "./ContextMessage.ts"
 import type { PlanEntry } from "../Event.ts"
 import type { CompactionId, ToolCallId } from "../Ids.ts"
@@ -17,6 +18,7 @@ import type { ExecutionMode } from "../permission/ExecutionMode.ts"
 /** The last choices of the user. An absent key was never chosen. */
 export interface ChosenSettings {
   readonly mode?: ExecutionMode
+  readonly agent?: AgentChoice | null
   readonly model?: string
   readonly effort?: string
   readonly rules?: string

@@ -53,6 +53,46 @@ export const DiffSession = request(
   })
 )
 
+const CustomAgent = Schema.Struct({
+  /** What `session/set_mode` takes. */
+  id: Schema.String,
+  name: Schema.String,
+  description: Schema.String,
+  scope: Schema.Literals(["project", "user", "plugin", "session"]),
+  path: Schema.optionalKey(Schema.String),
+  /** Whether it is the agent of this session. */
+  current: Schema.optionalKey(Schema.Boolean),
+  _meta: Lenient.meta
+})
+
+/** The agents that people, the project and plugins describe; `currentAgentId` is null while the session has none. */
+export const ListAgents = request(
+  "_supercharge/agents/list",
+  session,
+  Schema.Struct({
+    agents: Schema.Array(CustomAgent),
+    currentAgentId: Schema.NullOr(Schema.String),
+    _meta: Lenient.meta
+  })
+)
+
+/**
+ * Writes the file of a new agent: `project` into `.supercharge/agents` of the project, `user` into the home folder. Default: the
+ * project where it is trusted, else the user. Never replaces a file.
+ */
+export const CreateAgent = request(
+  "_supercharge/agents/create",
+  Schema.Struct({
+    sessionId: SessionId,
+    name: Schema.String,
+    instructions: Schema.String,
+    description: Schema.optionalKey(Schema.NullOr(Schema.String)),
+    scope: Schema.optionalKey(Schema.NullOr(Schema.Literals(["project", "user"]))),
+    _meta: Lenient.meta
+  }),
+  Schema.Struct({ agent: CustomAgent, _meta: Lenient.meta })
+)
+
 /**
  * A turn of a session began or ended. Sent to clients that watch the session and did not send the prompt, which get no
  * answer to it.
@@ -67,7 +107,7 @@ export const Activity = Rpc.make("_superpi/session/activity", {
   })
 })
 
-export const ExtensionRequests = RpcGroup.make(ForkSession, UndoSession, DiffSession)
+export const ExtensionRequests = RpcGroup.make(ForkSession, UndoSession, DiffSession, ListAgents, CreateAgent)
 
 const text = Lenient.drop(Schema.String)
 
@@ -83,6 +123,7 @@ export const SessionMeta = Schema.Struct({
   yoloMode: Lenient.drop(Schema.Boolean),
   autoMode: Lenient.drop(Schema.Boolean),
   rules: text,
+  agentProfile: Lenient.drop(Schema.Union([Schema.NonEmptyString, Schema.Record(Schema.String, Schema.Json)])),
   systemPromptOverride: Lenient.drop(Schema.String.check(Schema.isPattern(/\S/))),
   systemPrompt: Lenient.drop(
     Schema.Struct({

@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect"
 import type { ConfigOption } from "../../domain/session/Config.ts"
 import type { CommandSession } from "../Commands.ts"
-import { EFFORT_OPTION, MODE_OPTION, MODEL_OPTION } from "../session/SessionOptions.ts"
+import { EFFORT_OPTION, MODE_OPTION, MODEL_OPTION } from "../../domain/session/Config.ts"
 
 const optionOf = { model: MODEL_OPTION, mode: MODE_OPTION, effort: EFFORT_OPTION } as const
 type Choosing = keyof typeof optionOf

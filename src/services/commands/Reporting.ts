@@ -10,7 +10,7 @@ import { emptyUsage, type TurnUsage } from "../../domain/Turn.ts"
 import { version } from "../../domain/Version.ts"
 import type { CommandSession } from "../Commands.ts"
 import type { McpStatus } from "../McpManager.ts"
-import { MODE_OPTION } from "../session/SessionOptions.ts"
+import { MODE_OPTION } from "../../domain/session/Config.ts"
 import { add } from "../turn/Usage.ts"
 
 const grouped = (count: number): string => Math.round(count).toLocaleString("en-US")

@@ -8,15 +8,12 @@ import * as FiberHandle from "effect/FiberHandle"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { type CommandInfo, isReading, typedIn } from "../../domain/Command.ts"
-import type { ConfigOption } from "../../domain/session/Config.ts"
 import type { Content } from "../../domain/Content.ts"
-import type { Notice } from "../../domain/Event.ts"
+import type { Event, Notice } from "../../domain/Event.ts"
 import type { NumberedEntry } from "../../domain/session/Position.ts"
-import { lower, offered } from "../../domain/permission/ExecutionMode.ts"
 import { Busy, type InvalidInput, type StoreFailed } from "../../domain/Failure.ts"
 import type { Harness } from "../../domain/Harness.ts"
 import { type MessageId, type SessionId, ToolCallId } from "../../domain/Ids.ts"
-import type { ModelInfo } from "../../domain/Model.ts"
 import { closing, type SessionState } from "../../domain/session/SessionState.ts"
 import { titleOf } from "../../domain/session/Title.ts"
 import type { Outcome } from "../../domain/Turn.ts"
@@ -25,19 +22,16 @@ import type { DiffResult, UndoResult } from "../Changes.ts"
 import type { CommandSession, CommandsShape } from "../Commands.ts"
 import type { Editor } from "../Editor.ts"
 import type { ProjectsShape } from "../Projects.ts"
-import { isOffered } from "../models/ModelList.ts"
 import type { LogWriter } from "../store/LogWriter.ts"
 import type { TurnSession, TurnShape } from "../Turn.ts"
 import type { Workspace } from "../Workspace.ts"
+import type { Choices, ChoicesInput } from "./Choices.ts"
 import * as Journal from "./Journal.ts"
 import * as PromptQueue from "./PromptQueue.ts"
 import * as Questions from "./Questions.ts"
 import type { Servers } from "./Servers.ts"
-import * as SlashCommands from "./SlashCommands.ts"
-import * as Telling from "./Telling.ts"
-import * as Trust from "./Trust.ts"
-import { choose, type Configured, effortFor, optionsOf } from "./SessionOptions.ts"
-import { modelGone } from "./Warnings.ts"
+import { compactionNotice } from "./Warnings.ts"
+import type { Configured } from "./SessionOptions.ts"
 
 type View = Journal.View
 
@@ -71,6 +65,8 @@ export interface LiveSession {
   readonly setOption: (view: View, option: string, value: string) => Effect.Effect<void, InvalidInput>
   /** Keeps choices that were checked, and tells them. */
   readonly configure: (choices: Configured) => Effect.Effect<void>
+  /** The agents that can be chosen, and new ones. */
+  readonly agents: Pick<Choices["agents"], "create" | "snapshot">
   /** Replaces a model that is not offered any more; the next prompt tells it. */
   readonly checkModel: Effect.Effect<void>
   /** Takes back what the last turn changed. Refused while a turn runs. */
@@ -81,7 +77,7 @@ export interface LiveSession {
   readonly stop: Effect.Effect<void>
 }
 
-export interface LiveSessionInput {
+export interface LiveSessionInput extends Pick<ChoicesInput, "customAgents" | "models" | "observeModels"> {
   readonly id: SessionId
   readonly cwd: string
   readonly scratch: string
@@ -92,11 +88,8 @@ export interface LiveSessionInput {
   readonly turn: TurnShape
   readonly commands: CommandsShape
   readonly projects: ProjectsShape
-  readonly models: Effect.Effect<ReadonlyArray<ModelInfo>>
   /** What the store has of the log. */
   readonly stored: Stream.Stream<NumberedEntry, StoreFailed>
-  /** Runs an effect, for as long as the scope, when that list has become another one by itself. */
-  readonly observeModels: (tell: Effect.Effect<void>) => Effect.Effect<void, never, Scope.Scope>
   /** How long a turn goes on while nobody watches; undefined: until it ends. */
   readonly grace: Effect.Effect<Duration.Duration | undefined>
   /** A new id for a message that no turn made. */
@@ -117,62 +110,16 @@ export const make = Effect.fnUntraced(function* (
   const questions = Questions.make()
   const unwatched = yield* FiberHandle.make<void>()
   const { emit, record, state } = journal
-  const { tell, tellWarnings, warn } = Telling.make({ emit, messageId })
+  /** By title, so that a session that is opened many times before its next prompt has each of them once. */
+  const warnings = new Map<string, Notice>()
   let directories: ReadonlyArray<string> = []
-
-  /** A model that nobody offers any more gives way to the default, which is told (F43). */
-  const replaceModel = Effect.gen(function* () {
-    const gone = state().settings.model
-    const known = yield* models
-    const [first] = known
-    if (gone === undefined || first === undefined || isOffered(gone, known)) return undefined
-    yield* configure({ _tag: "Configured", model: first.id })
-    return modelGone(gone, first.id, known)
-  })
-
-  /** The one that is wanted, by its id or the last part of that, if there is such a model; else the chosen one. */
-  const modelFor = (wanted?: string) =>
-    Effect.map(models, (known) => {
-      const isWanted = ({ id }: ModelInfo) => wanted !== undefined && (id === wanted || id.endsWith(`/${wanted}`))
-      const chosen = known.find(isWanted)?.id ?? state().settings.model ?? known[0]?.id ?? ""
-      return {
-        id: chosen,
-        effort: effortFor(
-          known.find((model) => model.id === chosen),
-          state().settings.effort
-        )
-      }
-    })
-
-  const ceilingFor = (view: View) => lower(harness.ceiling, view.ceiling)
-  const modeFor = (view: View) => lower(state().settings.mode ?? "ask", ceilingFor(view))
-
-  const optionsFor = Effect.map(
-    Effect.all([models, modelFor()]),
-    ([known, { effort, id: model }]) =>
-      (view: View): ReadonlyArray<ConfigOption> =>
-        optionsOf({ mode: modeFor(view), model, effort }, known, ceilingFor(view))
+  const { customAgents, observeModels } = input
+  // No editor waits for these before it opens a session.
+  const [Choices, SlashCommands, Trust] = yield* Effect.promise(() =>
+    Promise.all([import("./Choices.ts"), import("./SlashCommands.ts"), import("./Trust.ts")])
   )
-
-  const configure = Effect.fnUntraced(function* (choices: Configured) {
-    yield* record(choices)
-    const options = yield* optionsFor
-    yield* journal.tellEach((view) => [
-      ...(choices.mode === undefined ? [] : [{ _tag: "ModeChanged", mode: modeFor(view) } as const]),
-      { _tag: "ConfigChanged", options: options(view) }
-    ])
-  })
-
-  const setOption = Effect.fnUntraced(function* (view: View, option: string, value: string) {
-    const options = yield* optionsFor
-    yield* configure(yield* Effect.fromResult(choose(options(view), option, value)))
-  })
-
-  /** The endpoint of a provider said what it offers. */
-  const tellOptions = Effect.flatMap(optionsFor, (options) =>
-    journal.tellEach((view) => [{ _tag: "ConfigChanged", options: options(view) }])
-  )
-  yield* input.observeModels(tellOptions)
+  const choices = yield* Choices.make({ cwd, harness, journal, customAgents, models, observeModels })
+  const { agents } = choices
 
   const settle = (why: string) =>
     Effect.forEach(
@@ -180,6 +127,20 @@ export const make = Effect.fnUntraced(function* (
       (entry) => (entry._tag === "ToolCallUpdated" || entry._tag === "CompactionUpdated" ? emit(entry) : record(entry)),
       { discard: true }
     )
+
+  /**
+   * What a client without notices would never see is told as a thought, so that neither a dead server nor a wait for the
+   * provider is a riddle (MCP-04). The model does not see thoughts that it did not have.
+   */
+  const tell = (view: View, event: Event): Effect.Effect<void> => {
+    if (event._tag === "CompactionUpdated") {
+      const notice = view.editor.capabilities.compaction ? undefined : compactionNotice(event)
+      return notice === undefined ? emit(event) : Effect.andThen(emit(event), tell(view, notice))
+    }
+    if (event._tag !== "Notice" || view.editor.capabilities.notices) return emit(event)
+    const text = [event.title, event.description].filter((part) => part !== undefined).join(". ")
+    return Effect.flatMap(messageId, (id) => emit({ _tag: "ThoughtDelta", messageId: id, text }))
+  }
 
   const trust = Trust.make({
     sessionId: id,
@@ -206,8 +167,18 @@ export const make = Effect.fnUntraced(function* (
         : questions.elicit(request)
   })
 
+  const warn = (notice: Notice): void => {
+    warnings.set(notice.title, notice)
+  }
+
   const place = { cwd, harness, prompts: servers.prompts }
   const slash = yield* SlashCommands.make({ commands, journal, place, warn })
+
+  const tellWarnings = Effect.fnUntraced(function* (view: View) {
+    const kept = [...warnings.values(), ...agents.notices(yield* models)]
+    warnings.clear()
+    for (const notice of kept) yield* tell(view, notice)
+  })
 
   /** What became of servers meanwhile is told with the tools that it brought or took. */
   const toolsOf = Effect.fnUntraced(function* (view: View) {
@@ -218,20 +189,23 @@ export const make = Effect.fnUntraced(function* (
 
   /** `model` is what a command wants instead of the chosen one. */
   const turnSession = (view: View, model?: string): TurnSession => ({
+    ...agents.limit({
+      harness,
+      systemPrompt: state().settings.systemPrompt,
+      skills: Effect.map(commands.skills(place), ({ text }) => text),
+      ownTools: Effect.zipWith(toolsOf(view), commands.skills(place), (own, { tools }) => [...own, ...tools], {
+        concurrent: true
+      })
+    }),
+    agents: Effect.sync(agents.list),
     workspace: workspaceFor(view.editor),
-    harness,
     model: Effect.gen(function* () {
-      const notice = yield* replaceModel
+      const notice = yield* choices.replaceModel
       if (notice !== undefined) yield* tell(view, notice)
-      return yield* modelFor(model)
+      return yield* choices.modelFor(model)
     }),
-    mode: Effect.sync(() => modeFor(view)),
+    mode: Effect.sync(() => choices.modeFor(view)),
     rules: state().settings.rules,
-    systemPrompt: state().settings.systemPrompt,
-    skills: Effect.map(commands.skills(place), ({ text }) => text),
-    ownTools: Effect.zipWith(toolsOf(view), commands.skills(place), (own, { tools }) => [...own, ...tools], {
-      concurrent: true
-    }),
     context: Effect.sync(() => state().context),
     grants: Effect.sync(() => state().grants),
     used: Effect.sync(() => state().usage?.used),
@@ -254,8 +228,8 @@ export const make = Effect.fnUntraced(function* (
     log: record,
     history: Stream.unwrap(Effect.as(log.flush, input.stored)),
     servers: servers.status,
-    options: Effect.map(optionsFor, (options) => options(view)),
-    choose: (option, value) => setOption(view, option, value),
+    options: choices.optionsFor(view),
+    choose: (option, value) => choices.setOption(view, option, value),
     turn: turnSession(view)
   })
 
@@ -282,6 +256,7 @@ export const make = Effect.fnUntraced(function* (
       } satisfies Outcome
     }
     if (yield* trust.settle((event) => tell(view, event))) yield* servers.refresh
+    yield* agents.refresh
     yield* tellWarnings(view)
     return yield* input.turn.run(turnSession(view, answer?.model), answer?.content ?? content)
   })
@@ -345,13 +320,7 @@ export const make = Effect.fnUntraced(function* (
     attach: (view) => watched(view, journal.attach(view)),
     attachAfter: (view, after, history, present) => watched(view, journal.attachAfter(view, after, history, present)),
     snapshot: (view) =>
-      Effect.map(optionsFor, (options) => ({
-        sessionId: id,
-        mode: modeFor(view),
-        modes: offered(ceilingFor(view)),
-        options: options(view),
-        working: prompts.isBusy()
-      })),
+      Effect.map(choices.snapshot(view), (chosen) => ({ sessionId: id, ...chosen, working: prompts.isBusy() })),
     prompt: (view, content) =>
       Effect.andThen(
         log.kept,
@@ -363,9 +332,10 @@ export const make = Effect.fnUntraced(function* (
       ),
     cancel: prompts.cancel,
     cancelOf: prompts.cancelOf,
-    setOption,
-    configure,
-    checkModel: Effect.map(replaceModel, (notice) => {
+    setOption: choices.setOption,
+    configure: choices.configure,
+    agents: choices.agents,
+    checkModel: Effect.map(choices.replaceModel, (notice) => {
       if (notice !== undefined) warn(notice)
     }),
     undo: Effect.fnUntraced(function* (view) {

@@ -138,6 +138,7 @@ export const mergeSettings = (sources: Sources): SettingsValue => {
     alwaysApprove: flags.alwaysApprove,
     ...(mode === undefined ? {} : { mode }),
     ...(harness === undefined ? {} : { harness }),
+    ...(flags.agentProfile === undefined ? {} : { agentProfile: flags.agentProfile }),
     ...(sandboxProfile === undefined ? {} : { sandboxProfile }),
     processLimit: agent.processLimit ?? defaultSettings.processLimit,
     ...(agent.commandTimeout === undefined ? {} : { commandTimeout: Duration.seconds(agent.commandTimeout) }),

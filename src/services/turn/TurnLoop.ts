@@ -1,22 +1,25 @@
 /** The turn: ask the model, run the tools that it calls, and again, until it is done. */
 import * as Prompt from "effect/ai/Prompt"
-import type * as Response from "effect/ai/Response"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"
 import { SecureRandom } from "effect/crypto/SecureRandom"
-import type { Content } from "../../domain/Content.ts"
+import { identity } from "effect/Function"
+import { type Content, text } from "../../domain/Content.ts"
 import { type ModelInfo, UNKNOWN_CONTEXT_WINDOW } from "../../domain/Model.ts"
-import { emptyUsage, type Outcome, type TurnError, type TurnUsage } from "../../domain/Turn.ts"
+import type { Outcome, TurnError } from "../../domain/Turn.ts"
 import { Changes } from "../Changes.ts"
 import { Confinements } from "../Confinements.ts"
 import { Hooks } from "../Hooks.ts"
-import { Models, type ModelUnavailable } from "../Models.ts"
+import { Models } from "../Models.ts"
 import { PermissionBroker } from "../PermissionBroker.ts"
+import type { ToolDefinition } from "../ToolDefinition.ts"
 import { Tools } from "../Tools.ts"
+import { taskTool } from "../tools/Task.ts"
 import { type CallResult, type CompactionResult, Turn, type TurnSession } from "../Turn.ts"
+import type { Chosen } from "./Chosen.ts"
 import * as Compaction from "./compaction/Compaction.ts"
 import * as Deltas from "./Deltas.ts"
 import {
@@ -30,7 +33,9 @@ import {
   withoutPrompt
 } from "./ModelFailure.ts"
 import * as ModelRequest from "./ModelRequest.ts"
+import * as Spending from "./Spending.ts"
 import * as Step from "./Step.ts"
+import * as Subagents from "./Subagents.ts"
 import * as SystemPrompt from "./SystemPrompt.ts"
 import * as ToolCalls from "./ToolCalls.ts"
 import { describeAll } from "./ToolDescriptions.ts"
@@ -62,6 +67,17 @@ const unknownModel = (id: string): ModelInfo => ({
   efforts: []
 })
 
+/** What differs between the turn of a session and a subagent in it. */
+interface LoopOptions {
+  readonly maxRequests: number
+  readonly guards: ToolCalls.Guards
+  /** Hooks that hear of the person's prompts; a subagent gets none of those. */
+  readonly occasions: TurnHooks.TurnHooks
+  readonly spent: (spent: Spending.Spent) => Effect.Effect<void>
+}
+
+const silent: TurnHooks.TurnHooks = { begin: () => Effect.undefined, stop: () => Effect.undefined }
+
 /** The loop with a bound of its own on the model requests of one turn. */
 export const layerWith = (options: { readonly maxRequests: number }) =>
   Layer.effect(
@@ -74,77 +90,60 @@ export const layerWith = (options: { readonly maxRequests: number }) =>
         changes: yield* Changes,
         confinements: yield* Confinements,
         hooks: yield* Hooks,
-        told: new WeakSet()
+        told: new WeakSet(),
+        exclusively: identity
       }
       const occasions = TurnHooks.make(guards.hooks)
       const systemPrompt = yield* SystemPrompt.make
       const random = yield* SecureRandom
 
-      const chosenFor = (session: TurnSession): Effect.Effect<Compaction.ChosenModel, ModelUnavailable> =>
-        Effect.gen(function* () {
-          const { effort, id } = yield* session.model
-          const info = (yield* models.list).find((known) => known.id === id) ?? unknownModel(id)
-          return { info, model: yield* models.resolve(id, effort) }
-        })
+      const chosenBy = Effect.fnUntraced(function* (session: TurnSession) {
+        const { effort, id } = yield* session.model
+        const info = (yield* models.list).find((known) => known.id === id) ?? unknownModel(id)
+        return { info, model: yield* models.resolve(id, effort) } satisfies Chosen
+      })
 
-      const toolsOf = (session: TurnSession) => {
-        const builtIn = tools.get(session.harness.tools)
+      /** `task` is the tool for tasks in this session, where it has subagents. */
+      const toolsOf = (session: TurnSession, task: ToolDefinition = taskTool) => {
+        const builtIn = tools.get(session.harness.tools).map((tool) => (tool === taskTool ? task : tool))
         return Effect.map(
           session.ownTools,
           (own) => new Map([...builtIn, ...own].map((definition) => [definition.tool.name, definition]))
         )
       }
 
-      const run = Effect.fn("Turn.run")(function* (session: TurnSession, prompt: ReadonlyArray<Content>) {
+      const loop: (
+        session: TurnSession,
+        prompt: ReadonlyArray<Content>,
+        options: LoopOptions
+      ) => Effect.Effect<Subagents.LoopEnd> = Effect.fnUntraced(function* (session, prompt, loopOptions) {
+        const { guards, maxRequests, occasions } = loopOptions
         const prompting = yield* Effect.forkChild(systemPrompt(session), { startImmediately: true })
         const ids = yield* TurnIds.make(random)
         const deltas = yield* Deltas.make(session.emit)
         const transcript = yield* Transcript.open(session, prompt)
-        const available = toolsOf(session)
+        const { emit } = session
+        const spending = Spending.make({ before: yield* session.cost, emit, also: loopOptions.spent })
+        const task = yield* Subagents.taskTool({
+          session,
+          models: models.list,
+          loop: (child, work, { exclusively, maxRequests: most }) =>
+            loop(child, [text(work)], {
+              maxRequests: Math.min(most, maxRequests),
+              guards: { ...ToolCalls.onBehalfOf(session.workspace, guards), exclusively },
+              occasions: silent,
+              spent: spending.delegated
+            })
+        })
+        const available = toolsOf(session, task)
         let objections = 0
-        let usage = emptyUsage
-        let cost = yield* session.cost
         let requests = 0
+        let said = ""
+        const ended = (outcome: Omit<Outcome, "usage">): Outcome => ({ ...outcome, usage: spending.usage() })
         let answers = 0
         let overflows = 0
         /** Not again in this turn once it failed. */
         let isCompacting = true
-
-        /** Read before each request, so that a choice in mid-turn holds from the next one on (CFG-06). */
-        const chosen = chosenFor(session)
-
-        const tellUsage = (used: number, info: ModelInfo) =>
-          session.emit({
-            _tag: "UsageUpdated",
-            used,
-            size: info.contextWindow,
-            ...(info.price === undefined ? {} : { cost })
-          })
-
-        const add = (spent: TurnUsage, info: ModelInfo) => {
-          usage = Usage.add(usage, spent)
-          if (info.price !== undefined) cost += Usage.costOf(spent, info.price)
-        }
-
-        const compaction = Compaction.make({
-          ids,
-          emit: session.emit,
-          transcript,
-          used: yield* session.used,
-          spent: (spent, used, info) => {
-            add(spent, info)
-            return tellUsage(used, info)
-          }
-        })
-
-        const account = Effect.fnUntraced(function* (finish: Response.FinishPart, info: ModelInfo) {
-          if (!Usage.isReported(finish.usage)) return undefined
-          const spent = Usage.fromResponse(finish.usage)
-          add(spent, info)
-          const used = spent.inputTokens + spent.outputTokens
-          yield* tellUsage(used, info)
-          return used
-        })
 
         /** The error is told as text, which every client shows, and is nothing that the model said. */
         const refuse = Effect.fnUntraced(function* (error: TurnError, why = BROKE_OFF) {
@@ -154,16 +153,16 @@ export const layerWith = (options: { readonly maxRequests: number }) =>
           const told = keepPrompt ? error : withoutPrompt(error)
           yield* session.emit({ _tag: "TextDelta", messageId: ids.message(), text: told.message })
           yield* transcript.end({ keepPrompt })
-          return { stopReason: "refusal", error: told, usage } satisfies Outcome
+          return ended({ stopReason: "refusal", error: told })
         }, Effect.uninterruptible)
 
         /** One request and its tools. `undefined`: the model wants to go on. */
-        const advance = Effect.fnUntraced(function* (system: Prompt.Message) {
-          const asked = yield* chosen
-          const { info, model } = asked
-          if (isCompacting && compaction.isDue(info)) {
-            isCompacting = (yield* compaction.run(asked))._tag === "Compacted"
-          }
+        const advance = Effect.fnUntraced(function* (
+          { info, model }: Chosen,
+          system: Prompt.Message,
+          compaction: Compaction.Compaction
+        ) {
+          if (isCompacting && compaction.isDue()) isCompacting = (yield* compaction.run())._tag === "Compacted"
           requests += 1
           const present = yield* available
           const toolkit = describeAll(present)
@@ -174,15 +173,16 @@ export const layerWith = (options: { readonly maxRequests: number }) =>
             onSuccess: () => undefined
           })
           const isTooLong = failure?.kind === "context_overflow" && !step.begun()
-          if (isTooLong && overflows < MAX_OVERFLOWS && compaction.isPossible(info)) {
+          if (isTooLong && overflows < MAX_OVERFLOWS && compaction.isPossible()) {
             overflows += 1
-            if ((yield* compaction.run(asked))._tag === "Compacted") return undefined
+            if ((yield* compaction.run())._tag === "Compacted") return undefined
           }
           if (failure !== undefined) return yield* refuse(failure)
           yield* deltas.flush
           const finish = step.finish()
           if (finish === undefined) return yield* refuse(endedEarly)
-          const used = yield* account(finish, info)
+          const used = yield* spending.answered(finish, info)
+          if (step.text().trim() !== "") said = step.text()
           if (finish.reason === "content-filter") return yield* refuse(filtered)
           if (finish.reason === "error") return yield* refuse(answerFailed)
           yield* transcript.append(step.messages())
@@ -198,9 +198,9 @@ export const layerWith = (options: { readonly maxRequests: number }) =>
             return undefined
           }
           if (finish.reason === "pause") return undefined
-          if (finish.reason === "length") return { stopReason: "max_tokens", usage } satisfies Outcome
+          if (finish.reason === "length") return ended({ stopReason: "max_tokens" })
           const objection = objections < MAX_OBJECTIONS ? yield* occasions.stop(session, step.text()) : undefined
-          if (objection === undefined) return { stopReason: "end_turn", usage } satisfies Outcome
+          if (objection === undefined) return ended({ stopReason: "end_turn" })
           objections += 1
           yield* transcript.append([userText(objection)])
           return undefined
@@ -210,34 +210,50 @@ export const layerWith = (options: { readonly maxRequests: number }) =>
         if (forbidden !== undefined) {
           yield* session.emit({ _tag: "TextDelta", messageId: ids.message(), text: forbidden })
           yield* transcript.end({ keepPrompt: false })
-          return {
-            stopReason: "refusal",
-            error: { kind: "content_policy", message: forbidden },
-            usage
-          } satisfies Outcome
+          const outcome = ended({ stopReason: "refusal", error: { kind: "content_policy", message: forbidden } })
+          return { outcome, said }
         }
 
         const system = Prompt.systemMessage({ content: yield* Fiber.join(prompting) })
-        return yield* Effect.gen(function* () {
-          while (requests < options.maxRequests) {
-            const outcome: Outcome | undefined = yield* advance(system)
+        const outcome = yield* Effect.gen(function* () {
+          let chosen = yield* chosenBy(session)
+          const compaction = Compaction.make({
+            ids,
+            emit: session.emit,
+            chosen: () => chosen,
+            transcript,
+            used: yield* session.used,
+            spent: (spent, used) => spending.summedUp(spent, used, chosen.info)
+          })
+          while (requests < maxRequests) {
+            // Read before each request, so that a choice in mid-turn holds from the next one on (CFG-06).
+            if (requests > 0) chosen = yield* chosenBy(session)
+            const outcome: Outcome | undefined = yield* advance(chosen, system, compaction)
             if (outcome !== undefined) return outcome
           }
-          return { stopReason: "max_turn_requests", usage } satisfies Outcome
+          return ended({ stopReason: "max_turn_requests" })
         }).pipe(Effect.catchTag("ModelUnavailable", ({ message }) => refuse(unavailable(message))))
+        return { outcome, said }
       }, Effect.scoped)
+
+      const run = Effect.fn("Turn.run")(function* (session: TurnSession, prompt: ReadonlyArray<Content>) {
+        const { maxRequests } = options
+        const { outcome } = yield* loop(session, prompt, { maxRequests, guards, occasions, spent: () => Effect.void })
+        return outcome
+      })
 
       const compact = Effect.fn("Turn.compact")(
         function* (session: TurnSession, focus: string | undefined) {
-          const chosen = yield* chosenFor(session)
+          const { info, model } = yield* chosenBy(session)
           const transcript = yield* Transcript.open(session)
           const earlier = yield* session.cost
           const compaction = Compaction.make({
             ids: yield* TurnIds.make(random),
             emit: session.emit,
+            chosen: () => ({ info, model }),
             transcript,
             used: yield* session.used,
-            spent: (spent, used, info) =>
+            spent: (spent, used) =>
               session.emit({
                 _tag: "UsageUpdated",
                 used,
@@ -245,7 +261,7 @@ export const layerWith = (options: { readonly maxRequests: number }) =>
                 ...(info.price === undefined ? {} : { cost: earlier + Usage.costOf(spent, info.price) })
               })
           })
-          return yield* compaction.run(chosen, focus)
+          return yield* compaction.run(focus)
         },
         Effect.catchTag("ModelUnavailable", ({ message }) =>
           Effect.succeed<CompactionResult>({ _tag: "Failed", message })

@@ -7,21 +7,24 @@ import { type ExecutionMode, lower, offered } from "../../domain/permission/Exec
 import type { ActivityChanged } from "../../domain/Event.ts"
 import type { SessionId } from "../../domain/Ids.ts"
 import { format as formatPosition, parse as parsePosition, type Position } from "../../domain/session/Position.ts"
+import type { FoundAgent } from "../../domain/CustomAgent.ts"
 import type { Harness } from "../../domain/Harness.ts"
 import { describeUndo, type UndoResult } from "../../domain/session/Undo.ts"
 import type { Outcome } from "../../domain/Turn.ts"
 import {
   Activity,
   AuthenticateMeta,
+  CreateAgent,
   DiffSession,
   ClientMeta,
   ForkSession,
+  ListAgents,
   LoadMeta,
   PermissionMeta,
   SessionMeta,
   UndoSession
 } from "../../domain/wire/Extensions.ts"
-import type { SessionWishes } from "../../services/Agent.ts"
+import type { AgentsSnapshot, SessionWishes } from "../../services/Agent.ts"
 import type { Program } from "../../services/auth/LoginProgram.ts"
 import type { FieldNames } from "./WireFailure.ts"
 
@@ -91,7 +94,12 @@ export const activityOf = (
 })
 
 /** Where a request has its wishes. */
-export const wishFields: FieldNames = { harness: "_meta.harness", model: "_meta.modelId", mode: "_meta.yoloMode" }
+export const wishFields: FieldNames = {
+  harness: "_meta.harness",
+  model: "_meta.modelId",
+  mode: "_meta.yoloMode",
+  agentProfile: "_meta.agentProfile"
+}
 
 export const tokenOf = (meta: Meta): Redacted.Redacted<string> | undefined => readAuthenticate(meta).token
 
@@ -134,8 +142,37 @@ export const undoOf = (result: UndoResult): typeof UndoSession.successSchema.Enc
   message: describeUndo(result)
 })
 
+const agentOf = (
+  { description, name, path, scope }: FoundAgent,
+  current?: string
+): (typeof CreateAgent.successSchema.Encoded)["agent"] => ({
+  id: name,
+  name,
+  description,
+  scope,
+  ...(path === undefined ? {} : { path }),
+  ...(name === current ? { current: true } : {})
+})
+
+export const agentsOf = ({ agents, current }: AgentsSnapshot): typeof ListAgents.successSchema.Encoded => ({
+  agents: agents.map((agent) => agentOf(agent, current)),
+  currentAgentId: current ?? null
+})
+
+export const createdOf = (agent: FoundAgent): typeof CreateAgent.successSchema.Encoded => ({ agent: agentOf(agent) })
+
+/** Under which call of a subagent's parent a call is shown. */
+export const parentMeta = (parent: string | undefined) =>
+  parent === undefined ? {} : { superPi: { parentToolCallId: parent } }
+
 /** Methods of our own that a client may call, and notifications of our own that it may get. */
-export const methods: ReadonlyArray<string> = [ForkSession._tag, UndoSession._tag, DiffSession._tag]
+export const methods: ReadonlyArray<string> = [
+  ForkSession._tag,
+  UndoSession._tag,
+  DiffSession._tag,
+  ListAgents._tag,
+  CreateAgent._tag
+]
 export const notifications: ReadonlyArray<string> = [Activity._tag]
 
 /** A harness for `initialize`; `modes` are those that it offers under the ceiling of the transport. */
