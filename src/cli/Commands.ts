@@ -20,12 +20,16 @@ import {
 } from "./AgentFlags.ts"
 import type { NoLeader } from "./Bridge.ts"
 import { daemon } from "./Daemon.ts"
+import { doctor } from "./Doctor.ts"
 import { headless } from "./Headless.ts"
 import { agentLeader, leader } from "./Leader.ts"
+import { oneShot, oneShotFlags, withTask } from "./OneShot.ts"
 import { permissions } from "./Permissions.ts"
 import * as Presenter from "./Presenter.ts"
 import { relay } from "./Relay.ts"
 import { serve } from "./Serve.ts"
+import { sessions } from "./Sessions.ts"
+import { setup } from "./Setup.ts"
 import { type LeaderChoice, serveStdio } from "./Stdio.ts"
 import { trust } from "./Trust.ts"
 import { token } from "./Token.ts"
@@ -41,7 +45,8 @@ const serveEditor = (flags: Flags, choice: LeaderChoice): Effect.Effect<void, No
 }
 
 const acp = Command.make("acp", agentFlags, (flags) => serveEditor(flagsOf(flags), leaderChoiceOf(flags))).pipe(
-  Command.withDescription("Speak the Agent Client Protocol over stdin and stdout: what an editor starts")
+  Command.withDescription("Speak the Agent Client Protocol over stdin and stdout: what an editor starts"),
+  Command.withSubcommands([setup])
 )
 
 const stdio = Command.make(
@@ -54,9 +59,9 @@ const stdio = Command.make(
 
 const agent = agentCommand.pipe(Command.withSubcommands([stdio, serve, daemon, headless, agentLeader]))
 
-const program = Command.make("super-pi").pipe(
+const program = Command.make("super-pi", oneShotFlags, oneShot).pipe(
   Command.withDescription("A coding agent for editors that speak the Agent Client Protocol"),
-  Command.withSubcommands([acp, agent, leader, permissions, relay, token, trust])
+  Command.withSubcommands([acp, agent, doctor, leader, permissions, relay, sessions, token, trust])
 )
 
 const transports = new Set(["stdio", "serve", "daemon", "headless", "leader"])
@@ -83,7 +88,7 @@ export const run = Effect.fnUntraced(function* (args: ReadonlyArray<string>) {
     const { flag, transport } = wrong
     return yield* misused(`${flag} stands after the transport's name: write super-pi agent ${flag} … ${transport}`)
   }
-  yield* Command.runWith(program, { version })(args).pipe(
+  yield* Command.runWith(program, { version })(withTask(args)).pipe(
     Effect.catchTag("ShowHelp", () => Effect.fail(new UsageError())),
     Effect.provide(services)
   )

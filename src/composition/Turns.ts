@@ -12,21 +12,25 @@ import * as BuiltInTools from "../services/tools/BuiltInTools.ts"
 import * as TurnLoop from "../services/turn/TurnLoop.ts"
 import { Web } from "../services/Web.ts"
 
-/** Commands and hooks run in the environment that this process was started in. */
-export const layer = Layer.suspend(() =>
-  TurnLoop.layer.pipe(
-    Layer.provide([
-      BuiltInTools.layer(process.env),
-      Confinements.layer,
-      Hooks.layer(process.env),
-      Layer.provide(PermissionBroker.layer, Grants.layer)
-    ]),
-    Layer.provide([
-      SandboxRunnerLocal.layer(process.env),
-      ClientFSLocal.layer,
-      NotesSqlite.layerHome,
-      Web.layer(process.env)
-    ]),
-    Layer.provide(NodeChildProcessSpawner.layer)
+/**
+ * Commands and hooks run in the environment that this process was started in. A turn ends after `maxRequests` requests to the
+ * model; absent: after the usual number.
+ */
+export const layer = (maxRequests?: number) =>
+  Layer.suspend(() =>
+    (maxRequests === undefined ? TurnLoop.layer : TurnLoop.layerWith({ maxRequests })).pipe(
+      Layer.provide([
+        BuiltInTools.layer(process.env),
+        Confinements.layer,
+        Hooks.layer(process.env),
+        Layer.provide(PermissionBroker.layer, Grants.layer)
+      ]),
+      Layer.provide([
+        SandboxRunnerLocal.layer(process.env),
+        ClientFSLocal.layer,
+        NotesSqlite.layerHome,
+        Web.layer(process.env)
+      ]),
+      Layer.provide(NodeChildProcessSpawner.layer)
+    )
   )
-)

@@ -144,6 +144,8 @@ export interface Flags {
   readonly deny?: ReadonlyArray<string>
   /** Trusts the folders of this run's sessions. */
   readonly trust?: boolean
+  /** Requests to the model that one turn may take; absent: the usual bound. */
+  readonly maxRequests?: number
 }
 
 /** What `Settings` promises. */
