@@ -22,7 +22,8 @@ export interface Report {
 
 export type End =
   | { readonly _tag: "Ended"; readonly outcome: Outcome }
-  | { readonly _tag: "Cancelled" }
+  /** `exitCode` says by which signal. */
+  | { readonly _tag: "Cancelled"; readonly exitCode?: number }
   | { readonly _tag: "Failed"; readonly message: string }
 
 const limits: ReadonlyMap<Outcome["stopReason"], string> = new Map([
@@ -81,7 +82,7 @@ export const make = (): Report => {
           return {
             ...common,
             outcome: "cancelled",
-            exitCode: exitCodes.cancelled,
+            exitCode: end.exitCode ?? exitCodes.cancelled,
             text: answer(),
             stopReason: "cancelled"
           }

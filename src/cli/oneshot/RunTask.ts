@@ -179,7 +179,9 @@ export const run = Effect.fnUntraced(function* (
     Effect.provide(agent(options.flags)),
     Effect.catch(({ message }) => Effect.succeed<Report.End>({ _tag: "Failed", message })),
     // What was open has been told of by now: the result is the last line in any case.
-    Effect.onInterrupt(() => finish({ _tag: "Cancelled" })),
+    Effect.onInterrupt(() =>
+      finish({ _tag: "Cancelled", exitCode: Number(process.exitCode ?? Report.exitCodes.cancelled) })
+    ),
     Effect.flatMap(finish)
   )
   const code = yield* Effect.raceFirst(ended, Streams.gone)

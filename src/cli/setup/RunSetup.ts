@@ -70,7 +70,7 @@ const write = Effect.fnUntraced(function* (id: "zed" | "jetbrains", editor: File
   if (kind === "unchanged") return yield* Console.log(`${file} has the agent already, as ${JSON.stringify(name)}`)
   const backup = yield* explained(SettingsFile.replace(file, text, wanted))
   yield* Console.log(diffOf(file, text, wanted))
-  yield* Console.error(
+  yield* Console.log(
     [
       kind === "added" ? `Added ${JSON.stringify(name)}.` : `Corrected ${JSON.stringify(name)}.`,
       ...(backup === undefined ? [] : [`The file as it was is ${backup}.`]),
@@ -89,7 +89,7 @@ const list = Effect.gen(function* () {
         : "shows what to paste"
     yield* Console.log(`${id.padEnd(width)}  ${editor.title}: ${how}`)
   }
-  yield* Console.error("Choose one: super-pi acp setup --editor zed. With --print nothing is written")
+  yield* Console.log("Choose one: super-pi acp setup --editor zed. With --print nothing is written")
 })
 
 export const run = Effect.fnUntraced(function* (options: {
