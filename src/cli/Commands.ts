@@ -66,13 +66,22 @@ const program = Command.make("super-pi", oneShotFlags, oneShot).pipe(
 
 const transports = new Set(["stdio", "serve", "daemon", "headless", "leader"])
 
-/** Flags of `agent` that stand after the transport's name, where a transport's own flags stand. */
-const misplaced = (args: ReadonlyArray<string>) => {
+const isFlag = (arg: string): boolean => flagsWithValue.test(arg) || flagsWithoutValue.test(arg)
+
+/** What stands in the wrong place of the flags that the agent's transports share, and where it belongs. */
+const misplaced = (args: ReadonlyArray<string>): string | undefined => {
   const isValue = (at: number) => flagsWithValue.test(args[at - 1] ?? "") && args[at - 1]?.includes("=") === false
-  const isTransport = (arg: string, at: number) => transports.has(arg) && !isValue(at)
-  const at = args[0] === "agent" ? args.findIndex(isTransport) : -1
-  const flag = args.slice(at + 1).find((arg) => flagsWithValue.test(arg) || flagsWithoutValue.test(arg))
-  return at === -1 || flag === undefined ? undefined : { flag, transport: args[at] }
+  if (args[0] === "agent") {
+    const at = args.findIndex((arg, at) => transports.has(arg) && !isValue(at))
+    const flag = at === -1 ? undefined : args.slice(at + 1).find(isFlag)
+    return flag && `${flag} stands after the transport's name: write super-pi agent ${flag} … ${args[at]}`
+  }
+  const at = args.findIndex((arg, at) => (arg === "acp" || arg === "agent") && !isValue(at))
+  const flag = args.slice(0, Math.max(at, 0)).find(isFlag)
+  const isTask = args.some((arg) => /^(?:-p|--prompt)(?:=|$)/.test(arg))
+  return flag === undefined || isTask
+    ? undefined
+    : `${flag} stands before ${args[at]}: write super-pi ${args[at]} ${flag} …`
 }
 
 const services = Layer.mergeAll(
@@ -84,10 +93,7 @@ const services = Layer.mergeAll(
 /** Runs a command line. A wrong one is explained on stderr and ends with exit code 2; stdout stays empty. */
 export const run = Effect.fnUntraced(function* (args: ReadonlyArray<string>) {
   const wrong = misplaced(args)
-  if (wrong !== undefined) {
-    const { flag, transport } = wrong
-    return yield* misused(`${flag} stands after the transport's name: write super-pi agent ${flag} … ${transport}`)
-  }
+  if (wrong !== undefined) return yield* misused(wrong)
   yield* Command.runWith(program, { version })(withTask(args)).pipe(
     Effect.catchTag("ShowHelp", () => Effect.fail(new UsageError())),
     Effect.provide(services)

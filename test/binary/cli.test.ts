@@ -65,6 +65,8 @@ describe("command line", () => {
     ["acp --permission-mode loud", "accept-edits"],
     ["acp --sandbox loose", "read-only"],
     ["acp --deny Bash(", "its parenthesis is not closed"],
+    ["--model a/b acp", "--model stands before acp: write super-pi acp --model"],
+    ["--trust agent stdio", "--trust stands before agent: write super-pi agent --trust"],
     ["agent stdio --sandbox off", "--sandbox stands after the transport's name"],
     ["agent stdio --model some/model", "--model stands after the transport's name"],
     ["agent stdio --yolo", "--yolo stands after the transport's name"],

@@ -31,9 +31,7 @@ const services = Layer.suspend(() =>
 const config = ({ lostRules, warnings }: SettingsValue, file: string, isThere: boolean): ReadonlyArray<Finding> =>
   warnings.length === 0
     ? [ok("config", isThere ? `${file} is understood` : `there is no ${file}, and none is needed`)]
-    : warnings.map((warning) =>
-        found(lostRules.includes(warning) ? "broken" : "warning", "config", warning, `correct it in ${file}`)
-      )
+    : warnings.map((warning) => found(lostRules.includes(warning) ? "broken" : "warning", "config", warning))
 
 const marks: Readonly<Record<Health, string>> = {
   ok: "ok     ",

@@ -1,5 +1,6 @@
 /** MCP servers of the configuration, each started once. */
 import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
 import { SessionId } from "../../domain/Ids.ts"
 import { McpManager, type WantedServer } from "../../services/McpManager.ts"
 import type { SettingsValue } from "../../services/Settings.ts"
@@ -26,7 +27,14 @@ export const servers = Effect.fnUntraced(function* (settings: SettingsValue, scr
       elicit: () => Effect.succeed({ _tag: "Declined" })
     })
   )
-  yield* Effect.timeoutOption(connection.tools, PATIENCE)
+  // A first session goes on without a server that takes long; here its end is waited for.
+  const settled = connection.status.pipe(
+    Effect.repeat({
+      until: (all) => all.every(({ state }) => state !== "connecting"),
+      schedule: Schedule.spaced("100 millis")
+    })
+  )
+  yield* Effect.timeoutOption(settled, PATIENCE)
   const findings = (yield* connection.status).map(({ name, problem, software, state, tools }): Finding =>
     state === "ready"
       ? ok("mcp server", `${software ?? "it"} has ${tools.length} ${tools.length === 1 ? "tool" : "tools"}`, name)

@@ -13,6 +13,8 @@ export interface Report {
   /** Takes an event, and gives the line that tells it to a program. */
   readonly hear: (event: Event) => StreamLine | undefined
   readonly titleOf: (id: ToolCallId) => string
+  /** What was said since the last time that this was asked. */
+  readonly takeSaid: () => string
   /** Whether the call is the question of trust in the folder, which is no call of the model. */
   readonly isTrust: (id: ToolCallId) => boolean
   readonly refuse: (refusal: Refusal) => void
@@ -38,9 +40,11 @@ export const make = (): Report => {
   /** The message that was begun last, and the one before it that says something. */
   let current: { readonly id: MessageId; readonly text: string } | undefined
   let said = ""
+  let unseen = ""
   let cost: number | undefined
 
   const say = (id: MessageId, text: string): void => {
+    unseen += text
     if (current?.id === id) {
       current = { id, text: current.text + text }
       return
@@ -62,6 +66,11 @@ export const make = (): Report => {
   }
 
   return {
+    takeSaid: () => {
+      const taken = unseen
+      unseen = ""
+      return taken
+    },
     hear: (event) => {
       if (event._tag === "TextDelta") say(event.messageId, event.text)
       if (event._tag === "UsageUpdated") cost = event.cost ?? cost

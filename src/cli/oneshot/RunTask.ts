@@ -131,10 +131,11 @@ export const run = Effect.fnUntraced(function* (
     emit: (_, event) =>
       Effect.suspend(() => {
         const line = report.hear(event)
-        const progress = Streams.progress(event)
+        const said = event._tag === "ToolCallStarted" ? Streams.aside(report.takeSaid()) : undefined
+        const shown = [said, Streams.progress(event, report.titleOf)].filter((text) => text !== undefined).join("")
         return Effect.andThen(
           line === undefined ? Effect.void : tell(line),
-          progress === undefined ? Effect.void : Streams.err(progress)
+          shown === "" ? Effect.void : Streams.err(shown)
         )
       }),
     caughtUp: Effect.void,

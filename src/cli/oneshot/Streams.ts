@@ -3,7 +3,8 @@ import * as Effect from "effect/Effect"
 import * as Runtime from "effect/Runtime"
 import * as Schema from "effect/Schema"
 import type { Event } from "../../domain/Event.ts"
-import { plainLine } from "../Plain.ts"
+import type { ToolCallId } from "../../domain/Ids.ts"
+import { plainLine, plainText } from "../Plain.ts"
 
 /** Whoever read the output has gone, as `head` does: there is nothing to say to anybody. */
 export class OutputGone extends Schema.TaggedError<OutputGone>()("OutputGone", {}) {
@@ -30,25 +31,29 @@ export const gone: Effect.Effect<never, OutputGone> = Effect.callback<never, Out
 
 const marks = { completed: "✓", failed: "✗", pending: "·", in_progress: "·" } as const
 
-/** What a person sees of an event; calls and a thought of the plan only at a terminal, warnings in any case. */
-export const progress = (event: Event): string | undefined => {
+/** What a person sees of an event: calls and the plan only at a terminal, warnings in any case. `title` is that of its call. */
+export const progress = (event: Event, title: (id: ToolCallId) => string): string | undefined => {
   if (event._tag === "Notice" && event.severity !== "info") {
     const text = [event.title, event.description].filter((part) => part !== undefined).join(". ")
     return `${event.severity}: ${plainLine(text)}\n`
   }
   if (!process.stderr.isTTY) return undefined
   switch (event._tag) {
-    case "ToolCallStarted":
-      return `· ${plainLine(event.call.title)}\n`
-    case "ToolCallUpdated":
-      return event.patch.status === "failed" && event.patch.title !== undefined
-        ? `${marks.failed} ${plainLine(event.patch.title)}\n`
+    case "ToolCallUpdated": {
+      const { status } = event.patch
+      return status === "in_progress" || status === "failed"
+        ? `${marks[status]} ${plainLine(title(event.id))}\n`
         : undefined
+    }
     case "PlanUpdated":
-      return `${event.entries.map(({ content, status }) => `  ${marks[status]} ${plainLine(content)}`).join("\n")}\n`
+      return event.entries.map(({ content, status }) => `  ${marks[status]} ${plainLine(content)}\n`).join("")
     case "Notice":
       return `${plainLine(event.title)}\n`
     default:
       return undefined
   }
 }
+
+/** What the agent said before it went on, which is not the answer. */
+export const aside = (text: string): string | undefined =>
+  process.stderr.isTTY && text.trim() !== "" ? `${plainText(text.trim())}\n` : undefined

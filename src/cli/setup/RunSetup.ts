@@ -10,6 +10,7 @@ import * as Result from "effect/Result"
 import { homedir } from "node:os"
 import { diffOf } from "../Diff.ts"
 import { explained } from "../Explained.ts"
+import { misused } from "../UsageError.ts"
 import { plan } from "./AgentEntry.ts"
 import { type EditorId, editorIds } from "./EditorIds.ts"
 import { editors, entryText, type FileEditor } from "./Editors.ts"
@@ -101,6 +102,7 @@ export const run = Effect.fnUntraced(function* (options: {
   const id = options.editor.value
   const editor = editors[id]
   if (editor.kind === "paste") {
+    if (Option.isSome(options.file)) return yield* misused(`--file is for editors whose file is written, not for ${id}`)
     const { launch } = yield* program
     const parts = editor.parts(launch)
     for (const [at, { text, where }] of parts.entries()) {
