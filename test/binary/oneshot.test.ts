@@ -4,7 +4,7 @@ import { Ajv2020 } from "ajv/dist/2020.js"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import { spawn } from "node:child_process"
-import { existsSync, readFileSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { ScriptStep } from "../../src/services/models/script/Script.ts"
 import { bin, ended, folder, node, start } from "../support/Program.ts"
@@ -81,8 +81,17 @@ describe("a single task", () => {
       )
       const refused = lines.at(-1)?.["refused"]
       assert.include(JSON.stringify(refused), '"title":"touch made"')
-      const { stdout: list } = yield* ended(yield* start(["sessions", "list", "--json"]))
-      assert.strictEqual(list, "")
+    })
+  )
+
+  it.live("uses nothing of a folder that needs trust, says so, and does the task all the same", () =>
+    Effect.gen(function* () {
+      const { cwd, run } = yield* scene(say("Done."))
+      mkdirSync(join(cwd, ".supercharge"))
+      writeFileSync(join(cwd, ".supercharge", "config.toml"), '[permission]\nallow = ["Bash"]\n')
+      const { end, stderr, stdout } = yield* run(["-p", "go"])
+      assert.deepStrictEqual([end, stdout], [0, "Done.\n"])
+      assert.include(stderr, "are not used: run super-pi trust, or give --trust")
     })
   )
 

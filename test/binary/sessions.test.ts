@@ -17,8 +17,11 @@ const steps = [
   { parts: [{ text: "Made it." }] }
 ]
 
-/** A home with three sessions, the last of them in a folder of its own. */
-const home = Effect.gen(function* () {
+const FIRST = "Write the first file"
+const LONG = "A second task with a title that is far too long for the width of any terminal there is"
+
+/** A home with a session for each title, the last of them in a folder of its own; the newest first. */
+const home = Effect.fnUntraced(function* (...titles: ReadonlyArray<string>) {
   const cwd = yield* folder
   const other = yield* folder
   const script = join(cwd, "script.json")
@@ -27,12 +30,8 @@ const home = Effect.gen(function* () {
   const run = (...args: ReadonlyArray<string>) => runIn(args, { env })
   const task = (text: string, folder: string) =>
     run("-p", text, "--model", `scripted/${script}`, "--permission-mode", "accept-edits", "--cwd", folder)
-  for (const [text, folder] of [
-    ["Write the first file", cwd],
-    ["A second task with a title that is far too long for the width of any terminal there is", cwd],
-    ["third", other]
-  ] as const) {
-    assert.strictEqual((yield* task(text, folder)).end, 0)
+  for (const [at, title] of titles.entries()) {
+    assert.strictEqual((yield* task(title, at === titles.length - 1 ? other : cwd)).end, 0)
   }
   const { stdout } = yield* run("sessions", "list", "--json")
   const ids = stdout
@@ -45,7 +44,7 @@ const home = Effect.gen(function* () {
 describe("sessions", () => {
   it.live("are listed, shown and exported, for scripts and for people", () =>
     Effect.gen(function* () {
-      const { cwd, ids, other, run } = yield* home
+      const { cwd, ids, other, run } = yield* home(FIRST, LONG, "third")
       assert.lengthOf(ids, 3)
       const [latest = "", , oldest = ""] = ids
       const list = yield* run("sessions", "list", "--limit", "1")
@@ -84,11 +83,11 @@ describe("sessions", () => {
 
   it.live("are named by the beginning of an id that only one has, and deleted with a yes", () =>
     Effect.gen(function* () {
-      const { env, ids, run } = yield* home
+      const { env, ids, run } = yield* home(LONG, "third")
       const [latest = "", second = ""] = ids
       const unclear = yield* run("sessions", "show", "0")
       assert.deepStrictEqual([unclear.end, unclear.stdout], [1, ""])
-      assert.include(unclear.stderr, '3 sessions begin with "0"')
+      assert.include(unclear.stderr, '2 sessions begin with "0"')
       const nobody = yield* run("sessions", "delete", latest)
       assert.deepStrictEqual([nobody.end, nobody.stdout], [2, ""])
       assert.include(nobody.stderr, "give --yes")

@@ -32,6 +32,9 @@ describe("acp setup", () => {
         "acp.agents": { "Super-Pi": { command: bin, args: ["acp"], env: {} } }
       })
       assert.include(acpx, `--agent '${bin} acp' exec`)
+      assert.deepStrictEqual(JSON.parse(acpx?.split("\n\n")[0] ?? ""), {
+        agents: { "super-pi": { argv: [bin, "acp"] } }
+      })
       const unknown = yield* run(["acp", "setup", "--editor", "ed"])
       assert.deepStrictEqual([unknown.end, unknown.stdout], [2, ""])
       assert.include(unknown.stderr, '"zed" | "jetbrains"')

@@ -63,24 +63,36 @@ const newEntry = ({ after, before, launch }: Wanted): Schema.JsonObject => ({
   ...after
 })
 
-/** Only what would not work is changed: names, variables and flags that somebody chose are theirs. */
+const isNpx = (command: string): boolean => /(?:^|[\\/])npx(?:\.cmd)?$/.test(command)
+
+/**
+ * Only what would not work is changed: names, variables and flags that somebody chose are theirs, and so is another program
+ * that runs this one, such as `node`.
+ */
 const correct = (text: string, { value }: JsonMember, wanted: Wanted): ReadonlyArray<TextEdit> => {
   const { command, args } = wanted.launch
   const present = value._tag === "Object" ? memberOf(value, "command")?.value : undefined
   if (value._tag !== "Object" || present?._tag !== "Scalar" || typeof present.value !== "string") {
     return [replaceValue(text, value, newEntry(wanted))]
   }
-  const isSame = wanted.isSameCommand(present.value)
   const given = memberOf(value, "args")
-  const isServed = given !== undefined && startsAgent(stringsOf(given.value))
+  const words = stringsOf(given?.value)
+  const run = words.find(isProgram)
+  // A program of their own that is to start an agent, such as a script around this one.
+  const isWrapper = run === undefined && !isProgram(present.value) && startsAgent(words)
+  const isSame =
+    isWrapper ||
+    (run === undefined ? wanted.isSameCommand(present.value) : wanted.isSameCommand(run) || isNpx(present.value))
+  const isKept = startsAgent(words) && (isSame || (run === undefined && !args.some(isProgram)))
   const type = memberOf(value, "type")?.value
+  const isCommandKept = isSame && (isKept || run === undefined)
   return [
     ...(type === undefined || valueOf(type) === "custom" ? [] : [replaceValue(text, type, "custom")]),
-    ...(isSame ? [] : [replaceValue(text, present, command)]),
-    ...(given === undefined
-      ? insertMember(text, value, "args", args)
-      : isServed && (isSame || !args.some(isProgram))
-        ? []
+    ...(isCommandKept ? [] : [replaceValue(text, present, command)]),
+    ...(isKept
+      ? []
+      : given === undefined
+        ? insertMember(text, value, "args", args)
         : [replaceValue(text, given.value, args)])
   ]
 }

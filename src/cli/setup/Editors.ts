@@ -111,7 +111,7 @@ export const editors: Readonly<Record<EditorId, FileEditor | PastedEditor>> = {
     parts: ({ args, command }) => [
       {
         where: "In ~/.acpx/config.json, beside what is there; then: acpx super-pi exec 'your task'",
-        text: json({ agents: { "super-pi": { command, args } } })
+        text: json({ agents: { "super-pi": { argv: [command, ...args] } } })
       },
       {
         where: "Or for once:",

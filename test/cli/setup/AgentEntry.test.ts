@@ -1,5 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
 import { type Plan, plan, startsAgent } from "../../../src/cli/setup/AgentEntry.ts"
 import { editors, entryText } from "../../../src/cli/setup/Editors.ts"
 
@@ -88,12 +90,50 @@ describe("the entry in an editor's settings", () => {
   })
 
   it.each([
+    ["/usr/bin/node", ["/opt/bin/super-pi", "acp"]],
+    ["npx", ["-y", "super-pi@0.0.1", "acp"]],
+    ["/home/me/wrapped.sh", ["acp"]]
+  ])("is left alone where %s runs the program", (command, args) => {
+    const text = JSON.stringify({ agent_servers: { "Super-Pi": { command, args } } })
+    assert.deepStrictEqual(planned(text), { kind: "unchanged", name: "Super-Pi", text })
+  })
+
+  it("is set right as a whole where another program runs one that is no longer there", () => {
+    const text = JSON.stringify({ agent_servers: { mine: { command: "node", args: ["/old/super-pi", "acp"] } } })
+    assert.deepStrictEqual(JSON.parse(planned(text).text), { agent_servers: { mine: launch } })
+  })
+
+  it.each([
     ['{ "agent_servers": [] }', "agent_servers that is not an object"],
     ["[]", "is not a JSON object"],
     ['{ "a": 1\n "b": 2 }', "is not JSON at line 2, column 2: a comma"]
   ])("is not written into %s", (text, why) => {
     assert.include(Result.getOrThrow(Result.flip(plan(text, wanted))), why)
   })
+
+  it.effect.prop(
+    "is there after one change, and a second changes nothing",
+    [
+      Schema.Struct({
+        agent_servers: Schema.Record(Schema.String, Schema.Json),
+        other: Schema.Json,
+        indent: Schema.Literals(["", "  ", "\t"])
+      })
+    ],
+    ([{ indent, ...settings }]) =>
+      Effect.sync(() => {
+        const before = JSON.stringify(settings, undefined, indent)
+        const first = planned(before)
+        const second = planned(first.text)
+        assert.deepStrictEqual([second.kind, second.text, second.name], ["unchanged", first.text, first.name])
+        const after = JSON.parse(first.text)
+        const { [first.name]: entry, ...others } = after.agent_servers
+        const { [first.name]: _, ...kept } = JSON.parse(before).agent_servers
+        assert.deepStrictEqual(others, kept)
+        assert.deepStrictEqual(after.other, JSON.parse(before).other)
+        assert.isTrue(startsAgent(entry.args))
+      })
+  )
 
   it("starts the agent and not the program for people", () => {
     assert.deepStrictEqual(
