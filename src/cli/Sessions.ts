@@ -67,6 +67,7 @@ const remove = Command.make(
       Argument.withDescription("Ids, or beginnings of them"),
       Argument.variadic({ min: 1 })
     ),
+    json: flag("json", "One JSON object for each that was deleted, for scripts"),
     yes: flag("yes", "Without asking")
   },
   Effect.fnUntraced(function* (options) {

@@ -182,7 +182,7 @@ describe("a single task", () => {
 
   it.live.skipIf(!hasPython)("asks at a terminal, shows what goes on there, and keeps standard output clean", () =>
     Effect.gen(function* () {
-      const { cwd, env, flags } = yield* scene(bash("touch made"), bash("touch other"), say("Made."))
+      const { cwd, env, flags } = yield* scene(bash("touch made"), bash("touch other"), say("Made.\u001b[2J"))
       const seen = yield* inTerminal(["-p", "make it", ...flags], {
         env,
         redirected: true,
@@ -192,7 +192,7 @@ describe("a single task", () => {
           ["Answer 1-4: ", "3\n"]
         ]
       })
-      assert.deepStrictEqual([seen.end, seen.stdout], [3, "Made.\n"], seen.screen)
+      assert.deepStrictEqual([seen.end, seen.stdout], [3, "Made.\u001b[2J\n"], seen.screen)
       assert.include(seen.screen, "2) Allow once")
       assert.deepStrictEqual([existsSync(join(cwd, "made")), existsSync(join(cwd, "other"))], [true, false])
     })
@@ -200,7 +200,10 @@ describe("a single task", () => {
 
   it.live.skipIf(!hasPython)("is cancelled at a question by Ctrl+C, code 130", () =>
     Effect.gen(function* () {
-      const { cwd, env, flags } = yield* scene(bash("touch made"), say("Made."))
+      const { cwd, env, flags } = yield* scene(bash("touch made"), say("Made.\u001b[2J"))
+      const shown = yield* inTerminal(["-p", "make it", "--deny", "Bash(*)", ...flags], { env })
+      // What a model writes does not command the terminal.
+      assert.match(shown.screen, /Let me see\.\n✗ touch made\n.*Made\.\\u\{1b\}\[2J\n$/s)
       const seen = yield* inTerminal(["-p", "make it", ...flags], { env, typing: [["Answer 1-4: ", "\u0003"]] })
       assert.strictEqual(seen.end, 130, seen.screen)
       assert.include(seen.screen, "Cancelled")

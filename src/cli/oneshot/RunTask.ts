@@ -24,6 +24,7 @@ import {
 } from "../../services/Agent.ts"
 import type { Editor } from "../../services/Editor.ts"
 import type { Flags } from "../../services/Settings.ts"
+import { plainLine, plainText } from "../Plain.ts"
 import { heedSecond } from "../Process.ts"
 import * as FindSession from "../sessions/FindSession.ts"
 import { isPossible } from "../TerminalLine.ts"
@@ -100,7 +101,7 @@ export const run = Effect.fnUntraced(function* (
   const report = Report.make()
   const tell = (line: StreamLine): Effect.Effect<void> =>
     format === "stream-json" ? Streams.out(`${JSON.stringify(line)}\n`) : Effect.void
-  const warn = (text: string) => Streams.err(`warning: ${text}\n`)
+  const warn = (text: string) => Streams.err(`warning: ${plainLine(text)}\n`)
   const task = yield* Input.task(options.task, warn)
   const started = yield* Clock.currentTimeMillis
   const ask = isPossible() ? Asker.make(Streams.err) : undefined
@@ -169,8 +170,8 @@ export const run = Effect.fnUntraced(function* (
     const result = { ...report.result(end), ...opened, durationMs }
     const { error, exitCode, outcome, text } = result
     if (format !== "text") yield* Streams.out(`${JSON.stringify(result)}\n`)
-    else if (text !== "" && outcome !== "cancelled") yield* Streams.out(text.endsWith("\n") ? text : `${text}\n`)
-    if (error !== undefined) yield* Streams.err(`error: ${error.message}\n`)
+    else if (text !== "" && outcome !== "cancelled") yield* Streams.answer(text.endsWith("\n") ? text : `${text}\n`)
+    if (error !== undefined) yield* Streams.err(`error: ${plainText(error.message)}\n`)
     if (outcome === "cancelled") yield* Streams.err("Cancelled\n")
     return exitCode
   })

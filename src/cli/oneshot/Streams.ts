@@ -4,7 +4,7 @@ import * as Runtime from "effect/Runtime"
 import * as Schema from "effect/Schema"
 import type { Event } from "../../domain/Event.ts"
 import type { ToolCallId } from "../../domain/Ids.ts"
-import { plainLine, plainText } from "../Plain.ts"
+import { forTerminal, plainLine } from "../Plain.ts"
 
 /** Whoever read the output has gone, as `head` does: there is nothing to say to anybody. */
 export class OutputGone extends Schema.TaggedError<OutputGone>()("OutputGone", {}) {
@@ -19,6 +19,9 @@ const write = (stream: NodeJS.WriteStream, text: string): Effect.Effect<void> =>
   })
 
 export const out = (text: string): Effect.Effect<void> => write(process.stdout, text)
+
+/** Text that a model or a tool wrote, for whoever reads standard output. */
+export const answer = (text: string): Effect.Effect<void> => out(process.stdout.isTTY ? forTerminal(text) : text)
 
 export const err = (text: string): Effect.Effect<void> => write(process.stderr, text)
 
@@ -56,4 +59,4 @@ export const progress = (event: Event, title: (id: ToolCallId) => string): strin
 
 /** What the agent said before it went on, which is not the answer. */
 export const aside = (text: string): string | undefined =>
-  process.stderr.isTTY && text.trim() !== "" ? `${plainText(text.trim())}\n` : undefined
+  process.stderr.isTTY && text.trim() !== "" ? `${forTerminal(text.trim())}\n` : undefined

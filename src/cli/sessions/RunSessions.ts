@@ -161,7 +161,7 @@ export const exported = Effect.fnUntraced(function* (options: {
   const { log, record, state } = yield* load(options.id)
   const events = replay(log)
   const text = options.format === "markdown" ? markdownOf(record, events) : linesOf(record, state.settings, events)
-  if (Option.isNone(options.output)) return yield* Streams.out(text)
+  if (Option.isNone(options.output)) return yield* Streams.answer(text)
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const file = path.resolve(options.output.value)
@@ -187,7 +187,7 @@ const nobody: Editor = {
 }
 
 export const remove = Effect.fnUntraced(
-  function* (options: { readonly ids: ReadonlyArray<string>; readonly yes: boolean }) {
+  function* (options: { readonly ids: ReadonlyArray<string>; readonly json: boolean; readonly yes: boolean }) {
     if (!options.yes && !isPossible()) return yield* misused("Nobody can be asked whether to delete: give --yes")
     const connection = yield* Agent.use(({ connect }) => connect(nobody, { ceiling: "plan" }))
     const records = yield* explained(
@@ -202,7 +202,7 @@ export const remove = Effect.fnUntraced(
         }
       }
       yield* explained(connection.deleteSession(id))
-      yield* Console.log(`Deleted ${id}`)
+      yield* Console.log(options.json ? JSON.stringify({ deleted: id }) : `Deleted ${id}`)
     }
   },
   Effect.scoped,
