@@ -60,7 +60,9 @@ const stdio = Command.make(
 const agent = agentCommand.pipe(Command.withSubcommands([stdio, serve, daemon, headless, agentLeader]))
 
 const program = Command.make("super-pi", oneShotFlags, oneShot).pipe(
-  Command.withDescription("A coding agent for editors that speak the Agent Client Protocol"),
+  Command.withDescription(
+    "A coding agent for editors that speak the Agent Client Protocol; with -p it does one task here"
+  ),
   Command.withSubcommands([acp, agent, doctor, leader, permissions, relay, sessions, token, trust])
 )
 
