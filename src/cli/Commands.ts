@@ -45,8 +45,7 @@ const serveEditor = (flags: Flags, choice: LeaderChoice): Effect.Effect<void, No
 }
 
 const acp = Command.make("acp", agentFlags, (flags) => serveEditor(flagsOf(flags), leaderChoiceOf(flags))).pipe(
-  Command.withDescription("Speak the Agent Client Protocol over stdin and stdout: what an editor starts"),
-  Command.withSubcommands([setup])
+  Command.withDescription("Speak the Agent Client Protocol over stdin and stdout: what an editor starts")
 )
 
 const stdio = Command.make(
@@ -63,7 +62,17 @@ const program = Command.make("super-pi", oneShotFlags, oneShot).pipe(
   Command.withDescription(
     "A coding agent for editors that speak the Agent Client Protocol; with -p it does one task here"
   ),
-  Command.withSubcommands([acp, agent, doctor, leader, permissions, relay, sessions, token, trust])
+  Command.withSubcommands([
+    acp.pipe(Command.withSubcommands([setup])),
+    agent,
+    doctor,
+    leader,
+    permissions,
+    relay,
+    sessions,
+    token,
+    trust
+  ])
 )
 
 const transports = new Set(["stdio", "serve", "daemon", "headless", "leader"])

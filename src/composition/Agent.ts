@@ -17,12 +17,11 @@ import { late } from "./Late.ts"
 import { settings } from "./Platform.ts"
 import * as Store from "./Store.ts"
 
-const turn = ({ maxRequests }: Flags) =>
-  late(
-    Turn,
-    () => import("./Turns.ts").then(({ layer }) => ({ layer: layer(maxRequests) })),
-    (loaded) => ({ run: (session, prompt) => Effect.flatMap(loaded, ({ run }) => run(session, prompt)) })
-  )
+const turn = late(
+  Turn,
+  () => import("./Turns.ts"),
+  (loaded) => ({ run: (session, prompt) => Effect.flatMap(loaded, ({ run }) => run(session, prompt)) })
+)
 
 const mcpManager = late(
   McpManager,
@@ -77,7 +76,7 @@ const auth = Layer.provide(Auth.layer, TokenStore.layer)
 export const agent = (flags: Flags): Layer.Layer<Agent | Settings> =>
   AgentLive.layer.pipe(
     Layer.provide(Sessions.layer),
-    Layer.provide([turn(flags), commands]),
+    Layer.provide([turn, commands]),
     Layer.provide([mcpManager, changes, Store.layer, auth]),
     Layer.provide(projects),
     Layer.provide(ModelsLive.layer),

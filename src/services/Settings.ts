@@ -125,6 +125,8 @@ export interface SettingsValue {
   readonly webFetch: WebFetchSettings
   /** Whether a project's own hooks, servers and allow rules need the user's trust. */
   readonly folderTrust: boolean
+  /** Requests to the model that one turn may take; absent: the usual bound. */
+  readonly maxRequests?: number
   /** What was wrong, each naming the field and the remedy and never a value. Logged once per reading, never fatal. */
   readonly warnings: ReadonlyArray<string>
   /** Those of the warnings that tell of what was to forbid something and does not hold: each session tells them, too. */

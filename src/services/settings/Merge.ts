@@ -120,6 +120,7 @@ export const mergeSettings = (sources: Sources): SettingsValue => {
     alwaysApprove: flags.alwaysApprove,
     ...(mode === undefined ? {} : { mode }),
     ...(harness === undefined ? {} : { harness }),
+    ...(flags.maxRequests === undefined ? {} : { maxRequests: flags.maxRequests }),
     ...(sandboxProfile === undefined ? {} : { sandboxProfile }),
     processLimit: agent.processLimit ?? defaultSettings.processLimit,
     ...(agent.commandTimeout === undefined ? {} : { commandTimeout: Duration.seconds(agent.commandTimeout) }),
