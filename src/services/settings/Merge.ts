@@ -120,7 +120,6 @@ export const mergeSettings = (sources: Sources): SettingsValue => {
     alwaysApprove: flags.alwaysApprove,
     ...(mode === undefined ? {} : { mode }),
     ...(harness === undefined ? {} : { harness }),
-    ...(flags.maxRequests === undefined ? {} : { maxRequests: flags.maxRequests }),
     ...(sandboxProfile === undefined ? {} : { sandboxProfile }),
     processLimit: agent.processLimit ?? defaultSettings.processLimit,
     ...(agent.commandTimeout === undefined ? {} : { commandTimeout: Duration.seconds(agent.commandTimeout) }),
@@ -134,6 +133,7 @@ export const mergeSettings = (sources: Sources): SettingsValue => {
       ...(allowedDomains === undefined ? {} : { allowedDomains }),
       allowLocal: agent.allowLocal ?? defaultSettings.webFetch.allowLocal
     },
+    ...(flags.maxRequests === undefined ? {} : { maxRequests: flags.maxRequests }),
     // A run that was told to trust asks nobody.
     folderTrust: flags.trust !== true && (agent.folderTrust ?? defaultSettings.folderTrust),
     warnings,
