@@ -4,7 +4,6 @@
  */
 import * as Schema from "effect/Schema"
 import { PlanEntry } from "../../domain/Event.ts"
-import { ExecutionMode } from "../../domain/permission/ExecutionMode.ts"
 import { ToolKind, ToolLocation, ToolStatus } from "../../domain/Tool.ts"
 import { StopReason, TurnUsage } from "../../domain/Turn.ts"
 
@@ -14,7 +13,7 @@ const SessionLine = Schema.Struct({
   sessionId: Schema.String,
   cwd: Schema.String,
   model: Schema.String,
-  mode: ExecutionMode,
+  mode: Schema.String,
   resumed: Schema.Boolean,
   version: Schema.String
 })

@@ -144,7 +144,7 @@ export const show = Effect.fnUntraced(function* (options: { readonly id: string;
 
 const linesOf = (
   { cwd, id }: SessionRecord,
-  settings: { readonly model?: string; readonly mode?: (StreamLine & { readonly type: "session" })["mode"] },
+  settings: { readonly model?: string; readonly mode?: string },
   events: ReadonlyArray<StoredEvent>
 ): string => {
   const { mode = "ask", model = "" } = settings
