@@ -11,12 +11,3 @@ export const plainText = (text: string): string =>
   text
     .replaceAll("\r\n", "\n")
     .replace(/[\p{Cc}\p{Cf}]/gu, (char) => (char === "\n" || char === "\t" ? char : named(char)))
-
-/**
- * An answer as it is, but for what could move the cursor or turn the direction of the text: where a terminal shows it. Marks
- * inside of words and emoji stay.
- */
-export const forTerminal = (text: string): string =>
-  text
-    .replaceAll("\r\n", "\n")
-    .replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, (char) => (char === "\n" || char === "\t" ? char : named(char)))

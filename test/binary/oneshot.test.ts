@@ -10,7 +10,7 @@ import type { ScriptStep } from "../../src/services/models/script/Script.ts"
 import { bin, ended, folder, node, start } from "../support/Program.ts"
 import { gone, isAlive, until } from "../support/Processes.ts"
 import { root } from "../support/Sources.ts"
-import { hasPython, inTerminal } from "../support/Terminal.ts"
+import { hasPython, inTerminal } from "../support/PseudoTerminal.ts"
 
 const isLine = new Ajv2020({ strict: false }).compile(
   JSON.parse(readFileSync(join(root, "docs/stream-json.schema.json"), "utf8"))

@@ -6,7 +6,7 @@ import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { folder, run as runIn } from "../support/Program.ts"
 import { root } from "../support/Sources.ts"
-import { hasPython, inTerminal } from "../support/Terminal.ts"
+import { hasPython, inTerminal } from "../support/PseudoTerminal.ts"
 
 const isLine = new Ajv2020({ strict: false }).compile(
   JSON.parse(readFileSync(join(root, "docs/stream-json.schema.json"), "utf8"))

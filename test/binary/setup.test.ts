@@ -10,7 +10,7 @@ import { parseTree, valueOf } from "../../src/domain/text/json/JsonTree.ts"
 import * as Result from "effect/Result"
 import { ask, bin, folder, initialize, run, start } from "../support/Program.ts"
 import * as RawAgent from "../support/RawAgent.ts"
-import { hasPython, inTerminal } from "../support/Terminal.ts"
+import { hasPython, inTerminal } from "../support/PseudoTerminal.ts"
 
 const read = (file: string): string => readFileSync(file, "utf8")
 
