@@ -20,8 +20,12 @@ import {
 } from "./AgentFlags.ts"
 import type { NoLeader } from "./Bridge.ts"
 import { daemon } from "./Daemon.ts"
+import { auth } from "./Auth.ts"
 import { headless } from "./Headless.ts"
 import { agentLeader, leader } from "./Leader.ts"
+import { login } from "./Login.ts"
+import { logout } from "./Logout.ts"
+import { models } from "./Models.ts"
 import { permissions } from "./Permissions.ts"
 import * as Presenter from "./Presenter.ts"
 import { relay } from "./Relay.ts"
@@ -45,7 +49,8 @@ const serveEditor = (flags: Flags, choice: LeaderChoice): Effect.Effect<void, No
 }
 
 const acp = Command.make("acp", agentFlags, (flags) => serveEditor(flagsOf(flags), leaderChoiceOf(flags))).pipe(
-  Command.withDescription("Speak the Agent Client Protocol over stdin and stdout: what an editor starts")
+  Command.withDescription("Speak the Agent Client Protocol over stdin and stdout: what an editor starts"),
+  Command.withSubcommands([login, setup])
 )
 
 const stdio = Command.make(
@@ -54,7 +59,11 @@ const stdio = Command.make(
   Effect.fnUntraced(function* () {
     yield* serveEditor(yield* agentOptions, yield* leaderOptions)
   })
-).pipe(Command.withDescription("Speak the Agent Client Protocol over stdin and stdout; the same as acp"))
+).pipe(
+  Command.withDescription("Speak the Agent Client Protocol over stdin and stdout; the same as acp"),
+  // An editor appends it to the arguments that it starts the agent with (AUT-04).
+  Command.withSubcommands([login])
+)
 
 const agent = agentCommand.pipe(Command.withSubcommands([stdio, serve, daemon, headless, agentLeader]))
 
@@ -63,10 +72,14 @@ const program = Command.make("super-pi", oneShotFlags, oneShot).pipe(
     "A coding agent for editors that speak the Agent Client Protocol; with -p it does one task here"
   ),
   Command.withSubcommands([
-    acp.pipe(Command.withSubcommands([setup])),
+    acp,
     agent,
+    auth,
     doctor,
     leader,
+    login,
+    logout,
+    models,
     permissions,
     relay,
     sessions,

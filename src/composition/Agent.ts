@@ -4,6 +4,7 @@ import * as Layer from "effect/Layer"
 import type { Agent } from "../services/Agent.ts"
 import * as AgentLive from "../services/AgentLive.ts"
 import { Auth } from "../services/Auth.ts"
+import { LoginProgram } from "../services/auth/LoginProgram.ts"
 import { TokenStore } from "../services/auth/TokenStore.ts"
 import { Changes } from "../services/Changes.ts"
 import { Commands } from "../services/Commands.ts"
@@ -67,7 +68,13 @@ const projects = late(
   })
 )
 
-const auth = Layer.provide(Auth.layer, TokenStore.layer)
+/** This program as it was started, asked to sign in. */
+const loginProgram = Layer.sync(LoginProgram, () => ({
+  command: process.execPath,
+  args: [process.argv[1] ?? "", "login"]
+}))
+
+const auth = Layer.provide(Auth.layer, [TokenStore.layer, loginProgram])
 
 /**
  * Everything but a transport, and the settings under which it works. Building it touches no file and loads no provider: the

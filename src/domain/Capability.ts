@@ -1,8 +1,10 @@
 /** What an editor said it can do. What it left out is unsupported (INI-08). */
 export interface EditorCapabilities {
   readonly readTextFile: boolean
-  /** Shows `terminal` sign-in methods. */
+  /** Shows `terminal` sign-in methods: it starts the agent in a terminal with arguments that a method adds. */
   readonly terminalAuth: boolean
+  /** Runs, for a sign-in, a whole command line in a terminal, which is how it was done before there was `terminalAuth`. */
+  readonly terminalCommand: boolean
   readonly notices: boolean
   /** Keeps the output of a running command that it was shown, and wants only what is new of it. */
   readonly incrementalOutput: boolean
@@ -16,6 +18,7 @@ export interface EditorCapabilities {
 export const noCapabilities: EditorCapabilities = {
   readTextFile: false,
   terminalAuth: false,
+  terminalCommand: false,
   notices: false,
   incrementalOutput: false,
   terminals: undefined,

@@ -10,11 +10,15 @@ export const ModelPrice = Schema.Struct({
 })
 export type ModelPrice = typeof ModelPrice.Type
 
-/** `id` is `provider/model`; `contextWindow` is in tokens; `efforts` is empty where the model has no effort control. */
+/**
+ * `id` is `provider/model`; `contextWindow` and `outputLimit`, the longest answer, are in tokens; `efforts` is empty where
+ * the model has no effort control.
+ */
 export const ModelInfo = Schema.Struct({
   id: Schema.String,
   name: Schema.String,
   contextWindow: Schema.Int,
+  outputLimit: Schema.optionalKey(Schema.Int),
   image: Schema.Boolean,
   efforts: Schema.Array(Schema.String),
   price: Schema.optionalKey(ModelPrice)

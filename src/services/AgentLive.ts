@@ -143,6 +143,7 @@ export const layer = Layer.effect(
             const choices = yield* wish.choices(wishes, lower(session.harness.ceiling, ceiling))
             yield* settle(session, place)
             if (!noChoice(choices)) yield* session.configure({ _tag: "Configured", ...choices })
+            yield* session.checkModel
             yield* attach(session, view)
             return session
           })
@@ -179,6 +180,7 @@ export const layer = Layer.effect(
           Effect.fnUntraced(function* (view) {
             const session = yield* sessions.fork(id, place.cwd)
             yield* settle(session, place)
+            yield* session.checkModel
             yield* session.attach(view)
             return session
           })

@@ -5,7 +5,9 @@ import * as Layer from "effect/Layer"
 import type * as Redacted from "effect/Redacted"
 import type { AuthRequired, InvalidInput } from "../domain/Failure.ts"
 import { makeAuth, openAuth } from "./auth/SignIn.ts"
+import type { Program } from "./auth/LoginProgram.ts"
 import type { TokenStore } from "./auth/TokenStore.ts"
+import type { Models } from "./Models.ts"
 import type { Settings } from "./Settings.ts"
 
 /** A way to sign in, as an editor lists it. */
@@ -13,8 +15,11 @@ export interface AuthMethod {
   readonly id: string
   readonly name: string
   readonly description: string
-  /** Present for a method that runs this program in a terminal, with these arguments. */
-  readonly terminal?: { readonly args: ReadonlyArray<string> }
+  /**
+   * Present for a method that runs in a terminal: the arguments that the editor appends to those it starts the agent with,
+   * and a whole command line for editors that do not do so.
+   */
+  readonly terminal?: { readonly args: ReadonlyArray<string>; readonly program?: Program }
 }
 
 /** The sign-in of one connection: what one client proved counts for no other. */
@@ -40,7 +45,7 @@ export interface AuthShape {
 /** Decides who may open sessions; asked at each session that is opened. */
 export class Auth extends Context.Service<Auth, AuthShape>()("super-pi/Auth") {
   /** Gateway tokens when `[auth] required` asks for them, and the keys of the providers. */
-  static readonly layer: Layer.Layer<Auth, never, Settings | TokenStore> = Layer.effect(Auth, makeAuth)
+  static readonly layer: Layer.Layer<Auth, never, Models | Settings | TokenStore> = Layer.effect(Auth, makeAuth)
 
   /** Open to everyone, for an application that brings its own model and its own sign-in. */
   static readonly layerOpen: Layer.Layer<Auth> = Layer.succeed(Auth, openAuth)

@@ -4,6 +4,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
 import { type ModelInfo, UNKNOWN_CONTEXT_WINDOW } from "../domain/Model.ts"
 import type { Script } from "./models/script/Script.ts"
 
@@ -17,6 +18,8 @@ export class ModelUnavailable extends Schema.TaggedError<ModelUnavailable>()("Mo
 export interface ModelsShape {
   /** Models whose provider is configured, the default first. Cheap: loads no provider. */
   readonly list: Effect.Effect<ReadonlyArray<ModelInfo>>
+  /** Runs `tell` whenever the list has become another one because of what an endpoint said. Absent where none is asked. */
+  readonly observe?: (tell: Effect.Effect<void>) => Effect.Effect<void, never, Scope.Scope>
   /** Loads the provider at the first use. `effort` is one of `info.efforts`; another one counts as none. */
   readonly resolve: (
     modelId: string,

@@ -11,6 +11,7 @@ import type * as Path from "effect/Path"
 import type * as Redacted from "effect/Redacted"
 import type { HookSettings } from "../domain/Hook.ts"
 import type { McpSpec } from "../domain/McpSpec.ts"
+import type { ModelPrice } from "../domain/Model.ts"
 import type { ExecutionMode } from "../domain/permission/ExecutionMode.ts"
 import type { SandboxProfile } from "../domain/sandbox/Profile.ts"
 import { defaultSettings } from "./settings/Merge.ts"
@@ -27,21 +28,24 @@ export interface ProviderSettings {
   readonly baseUrl?: string
   /** Absent for a local endpoint that wants none. */
   readonly apiKey?: Redacted.Redacted<string>
-  /** Where the key was found: the name of the environment variable, or its place in the file. */
-  readonly keySource?: { readonly kind: "variable" | "file"; readonly name: string }
+  /** Where the key was found: the name of the environment variable, its place in the file, or what it was stored under. */
+  readonly keySource?: { readonly kind: "variable" | "file" | "login"; readonly name: string }
   /** Models that the file names; merged with the built-in catalogue of known models of that kind. */
   readonly models: ReadonlyArray<ModelSettings>
 }
 
 /**
- * A model that the configuration names; `contextWindow` is in tokens. What is absent is taken from what is known of the
- * model, else it is 128000 tokens, no images and no efforts.
+ * A model that the configuration names; `contextWindow` and `outputLimit` are in tokens. What is absent is taken from what
+ * is known of the model, else it is 128000 tokens, no images, no efforts and no price.
  */
 export interface ModelSettings {
   readonly id: string
+  readonly name?: string
   readonly contextWindow?: number
+  readonly outputLimit?: number
   readonly image?: boolean
   readonly efforts?: ReadonlyArray<string>
+  readonly price?: ModelPrice
 }
 
 /** Permission rules by what they do. Deny wins over ask, and ask over allow. */
@@ -160,7 +164,7 @@ export interface SettingsShape {
 
 /** The configuration. Nothing else reads the configuration file or the environment for it. */
 export class Settings extends Context.Service<Settings, SettingsShape>()("super-pi/Settings") {
-  /** Reads `config.toml` of the home folder and the environment. Building it touches no file. */
+  /** Reads `config.toml` and `credentials.json` of the home folder, and the environment. Building it touches no file. */
   static layer(flags: Flags): Layer.Layer<Settings, never, FileSystem.FileSystem | Path.Path> {
     return Layer.effect(Settings, makeSettings(flags))
   }

@@ -30,6 +30,11 @@ const elsewhere = new Map([
   ["npm ci && npm run demo", ".ci/run installs; demo.test.ts runs the demonstration"],
   ["npm test", "this is it"],
   ["npm link", "it would change the machine"],
+  ["super-pi login", "it asks a person; login.test.ts does"],
+  [
+    'printf %s "$ANTHROPIC_API_KEY" | super-pi login --provider anthropic --key-stdin',
+    "it needs a key; login.test.ts does the same at an address of its own"
+  ],
   ["npm run check", ".ci/run"],
   ["npm run build", ".ci/run"],
   ['npx acpx --agent "super-pi acp" exec "What does this repository do?"', "it needs a network"]

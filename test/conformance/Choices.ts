@@ -10,7 +10,11 @@ import { at } from "../support/Schema.ts"
 import type { Transport } from "../support/Transports.ts"
 
 const valuesOf = (option: SessionConfigOption | undefined): ReadonlyArray<string> =>
-  option?.type === "select" ? option.options.flatMap((choice) => ("value" in choice ? [choice.value] : [])) : []
+  option?.type === "select"
+    ? option.options.flatMap((choice) =>
+        "value" in choice ? [choice.value] : choice.options.map(({ value }) => value)
+      )
+    : []
 
 const named = (options: ReadonlyArray<SessionConfigOption>, id: string): SessionConfigOption | undefined =>
   options.find((option) => option.id === id)

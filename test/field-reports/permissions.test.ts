@@ -17,7 +17,8 @@ const done = { parts: [{ text: "done" }] }
 const optionValues = (options: unknown, id: string): ReadonlyArray<string> => {
   const list: ReadonlyArray<JsonObject> = Array.isArray(options) ? options : []
   const found = list.find((option) => option["id"] === id)?.["options"]
-  return Array.isArray(found) ? found.map((choice) => String(at(choice, "value"))) : []
+  const choices = Array.isArray(found) ? found.flatMap((entry) => (at(entry, "options") ?? entry) as JsonObject) : []
+  return choices.map((choice) => String(at(choice, "value")))
 }
 
 const current = (options: unknown, id: string): unknown => {

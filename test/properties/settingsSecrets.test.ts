@@ -7,6 +7,7 @@ import * as Logger from "effect/Logger"
 import * as Schema from "effect/Schema"
 import { inspect } from "node:util"
 import { Auth } from "../../src/services/Auth.ts"
+import * as ModelsLive from "../../src/services/models/ModelsLive.ts"
 import { TokenStore } from "../../src/services/auth/TokenStore.ts"
 import { Settings } from "../../src/services/Settings.ts"
 import { type Home, settingsHome } from "../support/SettingsHome.ts"
@@ -20,6 +21,16 @@ const secret = Arbitrary.map(
 )
 
 const inProvider = (keys: string) => `[providers.x]\nkind = "openai-compatible"\nbase_url = "http://h/v1"\n${keys}\n`
+
+/** The file of stored keys, whole and broken. */
+const stored: ReadonlyArray<(key: string) => string> = [
+  (key) => JSON.stringify({ version: 1, keys: { anthropic: key } }),
+  (key) => JSON.stringify({ version: 2, keys: { anthropic: key } }),
+  (key) => JSON.stringify({ version: 1, keys: { [key]: key } }),
+  (key) => JSON.stringify({ version: 1, keys: [key] }),
+  (key) => `{"version":1,"keys":{"anthropic":"${key}`,
+  (key) => key
+]
 
 /** Where people put a key: rightly, wrongly, and in ways that are not even TOML. */
 const places: ReadonlyArray<(key: string) => string> = [
@@ -96,12 +107,28 @@ const everythingShown = (home: Home) =>
       ].join("\n")
     }).pipe(
       Effect.provide(
-        Auth.layer.pipe(Layer.provide(TokenStore.layer), Layer.provideMerge(settingsHome(home)), Layer.merge(capture))
+        Auth.layer.pipe(
+          Layer.provide([TokenStore.layer, ModelsLive.layer]),
+          Layer.provideMerge(settingsHome(home)),
+          Layer.merge(capture)
+        )
       )
     )
   })
 
 describe("secrets of the settings", () => {
+  it.effect.prop(
+    "stay out of sight among the stored keys",
+    [secret],
+    ([key]) =>
+      Effect.forEach(stored, (credentials) =>
+        Effect.map(everythingShown({ credentials: credentials(key) }), (shown) =>
+          assert.notInclude(shown, key, credentials("KEY"))
+        )
+      ),
+    { arbitrary: { runs: 8 } }
+  )
+
   it.effect.prop(
     "stay out of sight wherever they stand in the file",
     [secret],

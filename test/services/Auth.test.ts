@@ -10,6 +10,7 @@ import * as Schema from "effect/Schema"
 import { join } from "node:path"
 import { Auth, type AuthConnection } from "../../src/services/Auth.ts"
 import { TokenStore } from "../../src/services/auth/TokenStore.ts"
+import * as ModelsLive from "../../src/services/models/ModelsLive.ts"
 import { defaultSettings } from "../../src/services/settings/Merge.ts"
 import { type ProviderSettings, Settings, type SettingsValue } from "../../src/services/Settings.ts"
 import { platform, settingsHome } from "../support/SettingsHome.ts"
@@ -27,7 +28,9 @@ const other = "another good token"
 /** Auth over settings that a test changes, and a store that knows the given tokens. */
 const authOf = (settings: Ref.Ref<SettingsValue>, valid: Ref.Ref<ReadonlySet<string>>) =>
   Auth.layer.pipe(
+    Layer.provide(ModelsLive.layer),
     Layer.provide([
+      platform,
       Layer.succeed(Settings, { home: "/home/ada/.supercharge", current: Ref.get(settings) }),
       Layer.mock(TokenStore, {
         verify: (token) => Effect.map(Ref.get(valid), (tokens) => tokens.has(Redacted.value(token)))
@@ -154,8 +157,8 @@ describe("Auth", () => {
     Effect.gen(function* () {
       const ids = (value: Partial<SettingsValue>) =>
         withAuth(value, (auth) => Effect.map(auth.methods, (methods) => methods.map(({ id }) => id)))
-      assert.deepStrictEqual(yield* ids({}), ["provider-key"])
-      assert.deepStrictEqual(yield* ids({ authRequired: true }), ["gateway-token", "provider-key"])
+      assert.deepStrictEqual(yield* ids({}), ["provider-key", "login"])
+      assert.deepStrictEqual(yield* ids({ authRequired: true }), ["gateway-token", "provider-key", "login"])
     })
   )
 
@@ -305,6 +308,7 @@ describe("Auth", () => {
 
 const realAuth = (home: Parameters<typeof settingsHome>[0]) =>
   Auth.layer.pipe(
+    Layer.provide(ModelsLive.layer),
     Layer.provideMerge(TokenStore.layer),
     Layer.provideMerge(settingsHome(home)),
     Layer.provideMerge(platform)

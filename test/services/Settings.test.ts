@@ -53,6 +53,38 @@ const table: ReadonlyArray<Precedence> = [
     expected: { providers: ["anthropic anthropic http://env env"] }
   },
   {
+    name: "a stored key makes a provider, and comes behind the environment and before the file",
+    config:
+      '[providers.openai]\napi_key = "file"\n[providers.work]\nkind = "anthropic"\n[providers.named]\nkind = "google"\napi_key_env = "K"',
+    credentials: JSON.stringify({
+      version: 1,
+      keys: {
+        anthropic: "stored",
+        google: "stored",
+        openai: "stored",
+        work: " stored\n",
+        named: "stored",
+        nobody: "stored"
+      }
+    }),
+    env: { GEMINI_API_KEY: "env", K: "k" },
+    expected: {
+      providers: [
+        "openai openai - stored",
+        "work anthropic - stored",
+        "named google - k",
+        "anthropic anthropic - stored",
+        "google google - env"
+      ]
+    }
+  },
+  {
+    name: "stored keys that cannot be understood are none, which is said",
+    credentials: '{"version":1,"keys":{"anthropic":5}}',
+    expected: { providers: [] },
+    warnings: [/credentials\.json cannot be understood and its keys are not used: .* super-pi login/]
+  },
+  {
     name: "file and environment complete each other",
     config: '[providers.anthropic]\nbase_url = "http://file"\n[providers.openai]\napi_key = "file"',
     env: { ANTHROPIC_API_KEY: "env", OPENAI_BASE_URL: "http://env" },
@@ -81,8 +113,8 @@ const table: ReadonlyArray<Precedence> = [
     config: '[providers.openai]\n[providers.claude]\nkind = "anthropic"',
     expected: { providers: [] },
     warnings: [
-      /providers\.openai is left out: it needs a key: set api_key_env or api_key, or export OPENAI_API_KEY/,
-      /providers\.claude is left out: it needs a key: set api_key_env or api_key$/
+      /providers\.openai is left out: it needs a key: run super-pi login --provider openai, set api_key_env or api_key, or export OPENAI_API_KEY/,
+      /providers\.claude is left out: it needs a key: run super-pi login --provider claude, set api_key_env or api_key$/
     ]
   },
   {
@@ -134,7 +166,7 @@ const table: ReadonlyArray<Precedence> = [
 ]
 
 describe("Settings", () => {
-  it.effect.each(table)("$name", ({ config, env, expected, flags, warnings = [] }) =>
+  it.effect.each(table)("$name", ({ config, credentials, env, expected, flags, warnings = [] }) =>
     Effect.gen(function* () {
       const { providers, warnings: said, ...rest } = yield* current
       const { providers: wanted, ...others } = expected
@@ -146,6 +178,7 @@ describe("Settings", () => {
       Effect.provide(
         settingsHome({
           ...(config === undefined ? {} : { config }),
+          ...(credentials === undefined ? {} : { credentials }),
           ...(env === undefined ? {} : { env }),
           ...(flags === undefined ? {} : { flags })
         })

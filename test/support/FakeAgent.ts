@@ -54,7 +54,12 @@ export const makeFakeAgent = (overrides?: (editor: Editor) => Partial<AgentConne
       describe: Effect.succeed({
         authMethods: [
           { id: "token", name: "Token", description: "A gateway token" },
-          { id: "login", name: "Log in", description: "In a terminal", terminal: { args: ["login"] } }
+          {
+            id: "login",
+            name: "Log in",
+            description: "In a terminal",
+            terminal: { args: ["login"], program: { command: "/bin/agent", args: ["login"] } }
+          }
         ],
         harnesses,
         defaultHarness: "super-pi-code",

@@ -42,6 +42,10 @@ export interface ProviderServer {
   /** What the next requests get. */
   readonly answer: (...replies: ReadonlyArray<Reply>) => void
   readonly seen: () => ReadonlyArray<Seen>
+  /** What it answers who asks for its models; nothing at first. */
+  readonly offer: (list: unknown) => void
+  /** The keys of those who asked for its models. */
+  readonly asked: () => ReadonlyArray<string | undefined>
   /** Adds a piece to an answer that hangs. */
   readonly add: (piece: Piece) => void
   /** Done when a request has arrived. */
@@ -103,6 +107,8 @@ export const start: Effect.Effect<ProviderServer, never, Scope.Scope> = Effect.g
   const abandoned = yield* Deferred.make<void>()
   const seen: Array<Seen> = []
   let replies: ReadonlyArray<Reply> = []
+  let offered: unknown
+  const asked: Array<string | undefined> = []
   let add: (piece: Piece) => void = () => {}
   const nextReply = (): Reply => {
     const [first, ...rest] = replies
@@ -119,6 +125,11 @@ export const start: Effect.Effect<ProviderServer, never, Scope.Scope> = Effect.g
     })
     request.on("end", () => {
       if (dialect === undefined) {
+        if (path.endsWith("/models")) asked.push(request.headers.authorization)
+        if (path.endsWith("/models") && offered !== undefined) {
+          response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(offered))
+          return
+        }
         response.writeHead(404).end()
         return
       }
@@ -144,6 +155,10 @@ export const start: Effect.Effect<ProviderServer, never, Scope.Scope> = Effect.g
       replies = next
     },
     seen: () => seen,
+    offer: (list) => {
+      offered = list
+    },
+    asked: () => asked,
     add: (piece) => add(piece),
     arrived: Deferred.await(arrived),
     abandoned: Deferred.await(abandoned)

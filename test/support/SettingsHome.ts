@@ -11,19 +11,22 @@ export const platform = Layer.mergeAll(NodeFileSystem.layer, NodePath.layer)
 
 export interface Home {
   readonly config?: string
+  /** `credentials.json`. */
+  readonly credentials?: string
   readonly env?: Record<string, string>
   readonly flags?: Partial<Flags>
 }
 
-export const settingsHome = ({ config, env, flags }: Home = {}) =>
+export const settingsHome = ({ config, credentials, env, flags }: Home = {}) =>
   Layer.unwrap(
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* fs.makeTempDirectoryScoped({ prefix: "super-pi-settings-" })
       const home = `${folder}/home`
-      if (config !== undefined) {
-        yield* fs.makeDirectory(home)
-        yield* fs.writeFileString(`${home}/config.toml`, config)
+      for (const [name, text] of Object.entries({ "config.toml": config, "credentials.json": credentials })) {
+        if (text === undefined) continue
+        yield* fs.makeDirectory(home, { recursive: true })
+        yield* fs.writeFileString(`${home}/${name}`, text)
       }
       const environment = ConfigProvider.fromEnv({ env: { ...env, SUPERCHARGE_HOME: home } })
       return Settings.layer({ alwaysApprove: false, ...flags }).pipe(Layer.provide(ConfigProvider.layer(environment)))

@@ -8,21 +8,10 @@ export interface Asked {
   readonly patience: Duration.Input
 }
 
-/** `reached`: something answered, with that status. The body is never shown, and no redirect is followed with a key. */
+/** `reached`: something answered, with that status. The body is not read, and no redirect is followed with a key. */
 export type Answered =
-  | { readonly _tag: "Reached"; readonly status: number; readonly body: unknown }
+  | { readonly _tag: "Reached"; readonly status: number }
   | { readonly _tag: "Unreached"; readonly reason: string }
-
-/** Characters of an answer that are read. */
-const MAX_BODY = 1_000_000
-
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text.slice(0, MAX_BODY))
-  } catch {
-    return undefined
-  }
-}
 
 /** Of an error of the network: what the system called it. */
 const reasonOf = (error: unknown): string => {
@@ -46,7 +35,8 @@ export const get = ({ headers, patience, url }: Asked): Effect.Effect<Answered> 
           redirect: "manual",
           ...(headers && { headers })
         })
-        return { _tag: "Reached", status: response.status, body: parsed(await response.text()) }
+        await response.body?.cancel()
+        return { _tag: "Reached", status: response.status }
       },
       catch: reasonOf
     })

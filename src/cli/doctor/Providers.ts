@@ -1,7 +1,8 @@
 /** Keys, tried with one real call each; models; and servers of this machine that could be used. */
 import * as Effect from "effect/Effect"
-import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
+import { providerTitle } from "../../services/models/Description.ts"
+import * as LocalServers from "../../services/models/LocalServers.ts"
 import { keyAdvice } from "../../services/models/ModelList.ts"
 import { baseUrlOf } from "../../services/models/provider/Providers.ts"
 import type { ModelsShape } from "../../services/Models.ts"
@@ -23,6 +24,10 @@ const authorization = ({ apiKey, kind }: ProviderSettings): Readonly<Record<stri
       return { authorization: `Bearer ${key}` }
   }
 }
+
+/** The same port of this machine, by whichever name. */
+const isSame = (one: string, other: string): boolean =>
+  URL.parse(one)?.port === URL.parse(other)?.port && /^(127\.|localhost$|\[::1\])/.test(URL.parse(one)?.hostname ?? "")
 
 const NOT_FOUND = 404
 const REFUSED: ReadonlySet<number> = new Set([400, 401, 403])
@@ -84,37 +89,14 @@ export const models = Effect.fnUntraced(function* (settings: SettingsValue, { li
       ]
 })
 
-/** Where the usual programs listen that serve models on one's own machine. */
-const locals = [
-  { title: "Ollama", port: 11_434 },
-  { title: "LM Studio", port: 1_234 },
-  { title: "vLLM", port: 8_000 },
-  { title: "llama.cpp", port: 8_080 }
-] as const
-
-const modelNames = (body: unknown): ReadonlyArray<string> | undefined => {
-  if (!Predicate.hasProperty(body, "data") || !Array.isArray(body.data)) return undefined
-  return body.data.flatMap((one: unknown) =>
-    Predicate.hasProperty(one, "id") && typeof one.id === "string" ? [one.id] : []
-  )
-}
-
 /** Servers that nobody needs are no finding; one that is there and not used is worth a line. */
-export const localServers = Effect.fnUntraced(function* ({ providers }: SettingsValue, file: string) {
-  const findings = yield* Effect.forEach(
-    locals,
-    Effect.fnUntraced(function* ({ port, title }) {
-      const base = `http://127.0.0.1:${port}/v1`
-      const answered = yield* get({ url: `${base}/models`, patience: "1 second" })
-      const names = answered._tag === "Reached" && answered.status === 200 ? modelNames(answered.body) : undefined
-      if (names === undefined) return []
-      const user = providers.find(({ baseUrl }) => baseUrl !== undefined && new URL(baseUrl).port === String(port))
-      const message = `${title} or one like it answers on port ${port} with ${names.length} models`
-      return user === undefined
-        ? [found("note", "local server", message, `to use it, run super-pi login, or add it to ${file}`)]
-        : [ok("local server", `${message}, as ${user.name}`)]
-    }),
-    { concurrency: "unbounded" }
-  )
-  return findings.flat()
+export const localServers = Effect.fnUntraced(function* ({ providers }: SettingsValue) {
+  const servers = yield* LocalServers.find
+  return servers.map(({ baseUrl, models, name }): Finding => {
+    const user = providers.find((provider) => provider.baseUrl !== undefined && isSame(provider.baseUrl, baseUrl))
+    const message = `${providerTitle(name)} answers at ${baseUrl} with ${models.length} models`
+    return user === undefined
+      ? found("note", "local server", message, `to use it, run super-pi login --provider ${name}`)
+      : ok("local server", `${message}, as ${user.name}`)
+  })
 })

@@ -63,7 +63,7 @@ export const run = Effect.fnUntraced(
       Effect.succeed(config(value, file, isThere)),
       keys({ settings: value, models: known, file, offline }),
       models(value, known, file),
-      offline ? Effect.succeed([]) : localServers(value, file),
+      offline ? Effect.succeed([]) : localServers(value),
       servers(value, scratch, offline),
       databases(settings.home),
       entries

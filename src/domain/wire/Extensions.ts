@@ -97,7 +97,8 @@ const flag = Lenient.drop(Schema.Boolean)
 
 /**
  * `_meta` of what a client can do. The first four are names of one thing: it keeps the output of commands that it was shown.
- * The last two say that it shows terminals which belong to the agent, and under which name it takes what they get.
+ * The next two say that it shows terminals which belong to the agent, and under which name it takes what they get; the last
+ * one that it runs a command line in a terminal to sign in.
  */
 export const ClientMeta = Schema.Struct({
   "x.ai/incrementalBashOutput": flag,
@@ -105,7 +106,8 @@ export const ClientMeta = Schema.Struct({
   incrementalBashOutput: flag,
   superPi: Lenient.drop(Schema.Struct({ incrementalOutput: flag })),
   terminal_output: flag,
-  terminal_output_delta: flag
+  terminal_output_delta: flag,
+  "terminal-auth": flag
 })
 
 /** `_meta` of the answer to a permission question: what the user wants instead. */

@@ -4,8 +4,8 @@ import type * as Redacted from "effect/Redacted"
 import * as Ref from "effect/Ref"
 import { AuthRequired, InvalidInput } from "../../domain/Failure.ts"
 import type { AuthConnection, AuthMethod, AuthShape } from "../Auth.ts"
-import { catalogue } from "../models/Catalogue.ts"
-import { listModels } from "../models/ModelList.ts"
+import { LoginProgram } from "./LoginProgram.ts"
+import { Models } from "../Models.ts"
 import { Settings, type SettingsValue } from "../Settings.ts"
 import { TokenStore } from "./TokenStore.ts"
 
@@ -13,8 +13,8 @@ const providerKey: AuthMethod = {
   id: "provider-key",
   name: "Use a model provider key",
   description:
-    "Uses ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY of the environment, or a provider of config.toml; " +
-    "choose it again after you added a key"
+    "Uses the key that `super-pi login` stored, ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY of the environment, " +
+    "or a provider of config.toml; choose it again after you added a key"
 }
 
 const gatewayToken: AuthMethod = {
@@ -22,6 +22,12 @@ const gatewayToken: AuthMethod = {
   name: "Gateway token",
   description:
     "Uses the token sent as _meta.token, else SUPER_PI_GATEWAY_TOKEN; `super-pi token create` on the agent's machine makes one"
+}
+
+const login: AuthMethod = {
+  id: "login",
+  name: "Sign in to a model provider",
+  description: "Asks in a terminal for a provider, its key and a model, and tries them"
 }
 
 /**
@@ -36,6 +42,8 @@ type Signed =
 export const makeAuth = Effect.gen(function* () {
   const settings = yield* Settings
   const tokens = yield* TokenStore
+  const models = yield* Models
+  const program = yield* LoginProgram
 
   const refuse = (message: string) => Effect.fail(new AuthRequired({ message }))
 
@@ -43,19 +51,19 @@ export const makeAuth = Effect.gen(function* () {
     tokens.verify(token).pipe(Effect.catch(({ message }) => refuse(message)))
 
   const requireModel = Effect.fnUntraced(function* (value: SettingsValue) {
-    if (listModels(value, catalogue).length > 0) return
+    if ((yield* models.list).length > 0) return
     const [provider] = value.providers
     if (provider !== undefined) {
       return yield* refuse(
-        `The provider ${provider.name} has no model that is known here: name one under [providers.${provider.name}] in ` +
+        `The provider ${provider.name} has no model that is known here, and its own list cannot be had: start its server, or name one under [providers.${provider.name}] in ` +
           `${settings.home}/config.toml, such as models = ["qwen"], then start a new session`
       )
     }
     const [warning] = value.warnings
     return yield* refuse(
-      "No model provider is configured: start the agent with a key in its environment, such as " +
-        "`export ANTHROPIC_API_KEY=…` (or OPENAI_API_KEY, GEMINI_API_KEY), or add a [providers.<name>] section to " +
-        `${settings.home}/config.toml, then start a new session` +
+      "No model provider is configured: run `super-pi login` in a terminal, start the agent with a key in its " +
+        "environment, such as `export ANTHROPIC_API_KEY=…` (or OPENAI_API_KEY, GEMINI_API_KEY), or add a " +
+        `[providers.<name>] section to ${settings.home}/config.toml, then start a new session` +
         (warning === undefined ? "" : `. Ignored so far: ${warning}`)
     )
   })
@@ -77,7 +85,8 @@ export const makeAuth = Effect.gen(function* () {
   const methods = Effect.map(settings.current, ({ authRequired, providers }) => {
     const ready = providers.map(({ name }) => name).join(", ")
     const description = ready === "" ? providerKey.description : `${providerKey.description}. Ready: ${ready}`
-    return [...(authRequired ? [gatewayToken] : []), { ...providerKey, description }]
+    const terminal = { args: ["login"], ...(program === undefined ? {} : { program }) }
+    return [...(authRequired ? [gatewayToken] : []), { ...providerKey, description }, { ...login, terminal }]
   })
 
   const acceptToken = Effect.fnUntraced(function* (sent: Redacted.Redacted<string> | undefined) {
@@ -111,8 +120,11 @@ export const makeAuth = Effect.gen(function* () {
       if (methodId === gatewayToken.id) {
         yield* Ref.set(signed, { _tag: "Token", token: yield* acceptToken(token) })
       } else if (methodId !== providerKey.id) {
-        const known = (yield* methods).map(({ id }) => id).join(", ")
-        const message = `there is no such method; choose one of: ${known}`
+        const known = (yield* methods).filter(({ terminal }) => terminal === undefined).map(({ id }) => id)
+        const message =
+          methodId === login.id
+            ? "this method runs in a terminal: run super-pi login there, then connect again"
+            : `there is no such method; choose one of: ${known.join(", ")}`
         return yield* new InvalidInput({ field: "methodId", message })
       }
       // A sign-in succeeds only if a session can be opened next (F106).

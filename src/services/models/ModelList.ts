@@ -2,13 +2,17 @@
 import * as Result from "effect/Result"
 import { type ModelInfo, UNKNOWN_CONTEXT_WINDOW } from "../../domain/Model.ts"
 import { closest } from "../../domain/text/Similar.ts"
-import type { ModelSettings, ProviderSettings, SettingsValue } from "../Settings.ts"
+import type { ModelSettings, ProviderKind, ProviderSettings, SettingsValue } from "../Settings.ts"
 import { providerVariables } from "../settings/Environment.ts"
-import type { catalogue, KnownModel } from "./Catalogue.ts"
+import type { KnownModel } from "./Catalogue.ts"
 
-type Catalogue = typeof catalogue
+type Catalogue = { readonly [K in ProviderKind]?: ReadonlyArray<KnownModel> }
 
 export const SCRIPTED = "scripted/"
+
+/** Whether a session can go on with this model. A script needs no list. */
+export const isOffered = (id: string, listed: ReadonlyArray<ModelInfo>): boolean =>
+  id.startsWith(SCRIPTED) || listed.some((info) => info.id === id)
 
 /** The two halves of `provider/model`; the model may hold slashes. */
 export const splitId = (id: string): { readonly provider: string; readonly model: string } | undefined => {
@@ -18,30 +22,43 @@ export const splitId = (id: string): { readonly provider: string; readonly model
     : { provider: id.slice(0, slash), model: id.slice(slash + 1) }
 }
 
-/** What the file says of a model wins over what is known of it. */
+/** What the file says of a model wins over what its endpoint says, and that over what is known of it. */
 const describe = (
   provider: string,
   id: string,
   known: KnownModel | undefined,
+  offered: ModelSettings | undefined,
   said: ModelSettings | undefined
-): ModelInfo => ({
-  id: `${provider}/${id}`,
-  name: known?.name ?? id,
-  contextWindow: said?.contextWindow ?? known?.contextWindow ?? UNKNOWN_CONTEXT_WINDOW,
-  image: said?.image ?? known !== undefined,
-  efforts: said?.efforts ?? known?.efforts ?? [],
-  ...(known === undefined ? {} : { price: known.price })
-})
+): ModelInfo => {
+  const facts = { ...known, ...offered, ...said }
+  return {
+    id: `${provider}/${id}`,
+    name: facts.name ?? id,
+    contextWindow: facts.contextWindow ?? UNKNOWN_CONTEXT_WINDOW,
+    ...(facts.outputLimit === undefined ? {} : { outputLimit: facts.outputLimit }),
+    image: facts.image ?? false,
+    efforts: facts.efforts ?? [],
+    ...(facts.price === undefined ? {} : { price: facts.price })
+  }
+}
 
-const modelsOf = (provider: ProviderSettings, catalogue: Catalogue): ReadonlyArray<ModelInfo> => {
-  const known = catalogue[provider.kind]
-  const ids = new Set([...provider.models.map(({ id }) => id), ...known.map(({ id }) => id)])
+/** What endpoints say that they offer, by provider. */
+export type Offered = (provider: ProviderSettings) => ReadonlyArray<ModelSettings>
+
+export const nothingOffered: Offered = () => []
+
+const modelsOf = (provider: ProviderSettings, catalogue: Catalogue, offered: Offered): ReadonlyArray<ModelInfo> => {
+  const sources = [provider.models, catalogue[provider.kind] ?? [], offered(provider)] as const
+  const [said, known, listed] = sources
+  const ids = new Set(sources.flatMap((models) => models.map(({ id }) => id)))
+  const named = (models: ReadonlyArray<ModelSettings>, id: string) => models.find((model) => model.id === id)
   return Array.from(ids, (id) =>
     describe(
       provider.name,
       id,
       known.find((model) => model.id === id),
-      provider.models.find((model) => model.id === id)
+      named(listed, id),
+      named(said, id)
     )
   )
 }
@@ -64,7 +81,7 @@ const defaultModel = (settings: SettingsValue, listed: ReadonlyArray<ModelInfo>)
   const parts = splitId(id)
   return parts !== undefined &&
     settings.providers.some((provider) => provider.name === parts.provider && isUsable(provider))
-    ? [describe(parts.provider, parts.model, undefined, undefined)]
+    ? [describe(parts.provider, parts.model, undefined, undefined, undefined)]
     : []
 }
 
@@ -72,9 +89,23 @@ const defaultModel = (settings: SettingsValue, listed: ReadonlyArray<ModelInfo>)
 const isUsable = ({ apiKey, baseUrl, kind }: ProviderSettings): boolean =>
   baseUrl !== undefined || (kind !== "openai-compatible" && apiKey !== undefined)
 
+/** Whether a provider is a server on this machine. */
+export const isLoopback = ({ baseUrl = "" }: ProviderSettings): boolean =>
+  /^https?:\/\/(localhost|127(\.\d+){3}|\[::1\])(:\d+)?(\/|$)/.test(baseUrl)
+
+/** Whether the endpoint is asked what it offers: where nobody named its models, and on this machine, where they come and go. */
+export const hasOwnList = (provider: ProviderSettings): boolean =>
+  provider.kind === "openai-compatible" &&
+  provider.baseUrl !== undefined &&
+  (provider.models.length === 0 || isLoopback(provider))
+
 /** The default first; without one, the first of the first provider. */
-export const listModels = (settings: SettingsValue, catalogue: Catalogue): ReadonlyArray<ModelInfo> => {
-  const listed = settings.providers.filter(isUsable).flatMap((provider) => modelsOf(provider, catalogue))
+export const listModels = (
+  settings: SettingsValue,
+  catalogue: Catalogue = {},
+  offered: Offered = nothingOffered
+): ReadonlyArray<ModelInfo> => {
+  const listed = settings.providers.filter(isUsable).flatMap((provider) => modelsOf(provider, catalogue, offered))
   const first = defaultModel(settings, listed)
   return [...first, ...listed.filter(({ id }) => id !== first[0]?.id)]
 }
@@ -95,7 +126,7 @@ export const suggestions = (id: string, listed: ReadonlyArray<ModelInfo>): strin
 const notConfigured = (name: string, settings: SettingsValue, file: string): string => {
   const section = `add [providers.${name}] to ${file}`
   const usual = providerVariables.find((variables) => variables.name === name)
-  const remedy = usual === undefined ? section : `set ${usual.apiKey}, or ${section}`
+  const remedy = usual === undefined ? section : `run super-pi login, set ${usual.apiKey}, or ${section}`
   const configured = settings.providers.map((provider) => provider.name)
   const others = configured.length === 0 ? "" : `, or choose a model of ${configured.join(", ")}`
   return `The provider "${name}" is not configured: ${remedy}${others}.`
@@ -105,13 +136,13 @@ const notUsable = ({ kind, name }: ProviderSettings, file: string): string => {
   const usual = providerVariables.find((variables) => variables.kind === kind)
   return usual === undefined
     ? `The provider "${name}" has no address: set base_url under [providers.${name}] in ${file}, such as http://127.0.0.1:8080/v1.`
-    : `The provider "${name}" has no API key: set ${usual.apiKey}, or api_key under [providers.${name}] in ${file}.`
+    : `The provider "${name}" has no API key: run super-pi login --provider ${name}, set ${usual.apiKey}, or api_key under [providers.${name}] in ${file}.`
 }
 
 /** What to do when the provider does not accept the key: says where it came from, never what it is. */
 export const keyAdvice = ({ apiKey, keySource, name }: ProviderSettings, file: string): string => {
   if (apiKey === undefined) {
-    return `The provider ${name} wants an API key and none is set. Set api_key_env or api_key under [providers.${name}] in ${file}, then send the prompt again.`
+    return `The provider ${name} wants an API key and none is set. Run super-pi login --provider ${name}, or set api_key_env or api_key under [providers.${name}] in ${file}, then send the prompt again.`
   }
   const refused = `The provider ${name} did not accept the API key`
   switch (keySource?.kind) {
@@ -119,6 +150,8 @@ export const keyAdvice = ({ apiKey, keySource, name }: ProviderSettings, file: s
       return `${refused} from the environment variable ${keySource.name}. Correct it and start the agent again.`
     case "file":
       return `${refused} from ${keySource.name} in ${file}. Correct it, then send the prompt again.`
+    case "login":
+      return `${refused} that was stored. Run super-pi login --provider ${name}, then send the prompt again.`
     case undefined:
       return `${refused}. Check it, then send the prompt again.`
   }

@@ -1,16 +1,17 @@
 /** Models of the configured providers and scripted ones. Neither a provider nor `effect/ai` is loaded before a first use. */
 import type * as LanguageModel from "effect/ai/LanguageModel"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
+import * as Path from "effect/Path"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
 import type { ModelInfo } from "../../domain/Model.ts"
 import { Models, ModelUnavailable } from "../Models.ts"
 import { type ProviderSettings, Settings, type SettingsValue } from "../Settings.ts"
-import { catalogue } from "./Catalogue.ts"
-import { findModel, keyAdvice, listModels, SCRIPTED } from "./ModelList.ts"
+import { findModel, hasOwnList, keyAdvice, listModels, nothingOffered, type Offered, SCRIPTED } from "./ModelList.ts"
 
 type Model = LanguageModel.LanguageModel
 
@@ -21,6 +22,9 @@ interface Choice {
   readonly model: string
   readonly effort: string | undefined
 }
+
+/** How long an editor waits that could offer no model at all without the answer of an endpoint. */
+const PATIENCE = Duration.seconds(1)
 
 const unavailable = (model: string, message: string): ModelUnavailable => new ModelUnavailable({ model, message })
 
@@ -44,17 +48,19 @@ const loadScript = Effect.fnUntraced(function* (id: string, files: FileSystem.Fi
 })
 
 /** `Models` of the providers in the settings, read anew when those change, and of script files (`scripted/<path>`). */
-export const layer: Layer.Layer<Models, never, Settings | FileSystem.FileSystem> = Layer.effect(
+export const layer: Layer.Layer<Models, never, Settings | FileSystem.FileSystem | Path.Path> = Layer.effect(
   Models,
   Effect.gen(function* () {
     const settings = yield* Settings
     const files = yield* FileSystem.FileSystem
+    const paths = yield* Path.Path
     const scope = yield* Effect.scope
     const settingsFile = `${settings.home}/config.toml`
     const scripts = new Map<string, Model>()
     // Settings that were read anew are new objects, so a changed key is never answered from here.
     const loaded = new WeakMap<ProviderSettings, Map<string, Model>>()
-    const lists = new WeakMap<SettingsValue, ReadonlyArray<ModelInfo>>()
+    let lists = new WeakMap<SettingsValue, ReadonlyArray<ModelInfo>>()
+    const observers = new Set<Effect.Effect<void>>()
 
     const http = yield* Effect.cached(
       Effect.flatMap(
@@ -63,10 +69,44 @@ export const layer: Layer.Layer<Models, never, Settings | FileSystem.FileSystem>
       )
     )
 
-    const known = Effect.map(settings.current, (value) => {
-      const listed = lists.get(value) ?? listModels(value, catalogue)
-      lists.set(value, listed)
-      return { value, listed }
+    const endpoints = yield* Effect.cached(
+      Effect.flatMap(
+        Effect.promise(() => import("./EndpointModels.ts")),
+        (module) =>
+          module.make({
+            fs: files,
+            paths,
+            home: settings.home,
+            get: Effect.map(http, ({ get }) => get),
+            scope,
+            changed: Effect.suspend(() => {
+              lists = new WeakMap()
+              return Effect.forEach([...observers], (tell) => tell, { discard: true })
+            })
+          })
+      )
+    )
+
+    const facts = yield* Effect.cached(Effect.promise(() => import("./Catalogue.ts")))
+
+    const listed = Effect.fnUntraced(function* (value: SettingsValue, offered: Offered) {
+      const { catalogue } = yield* facts
+      const list = lists.get(value) ?? listModels(value, catalogue, offered)
+      lists.set(value, list)
+      return { value, listed: list }
+    })
+
+    /** Waits for an endpoint only where there would be nothing to choose from. */
+    const known = Effect.gen(function* () {
+      const value = yield* settings.current
+      if (value.providers.length === 0) return { value, listed: listModels(value) }
+      if (!value.providers.some(hasOwnList)) return yield* listed(value, nothingOffered)
+      const { answered, ask, offered } = yield* endpoints
+      yield* ask(value.providers)
+      const present = yield* listed(value, offered)
+      if (present.listed.length > 0) return present
+      yield* answered(PATIENCE)
+      return yield* listed(value, offered)
     })
 
     const load = Effect.fnUntraced(function* ({ effort, info, model, provider }: Choice) {
@@ -115,6 +155,13 @@ export const layer: Layer.Layer<Models, never, Settings | FileSystem.FileSystem>
 
     return Models.of({
       list: Effect.map(known, ({ listed }) => listed),
+      observe: (tell) =>
+        Effect.asVoid(
+          Effect.acquireRelease(
+            Effect.sync(() => observers.add(tell)),
+            () => Effect.sync(() => observers.delete(tell))
+          )
+        ),
       resolve: Effect.fn("Models.resolve")((id: string, effort: string | undefined) =>
         id.startsWith(SCRIPTED) ? resolveScript(id) : resolveProvider(id, effort)
       )

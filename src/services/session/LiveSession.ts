@@ -24,6 +24,7 @@ import type { CommandSession, CommandsShape } from "../Commands.ts"
 import type { Editor } from "../Editor.ts"
 import type { ProjectsShape } from "../Projects.ts"
 import type { McpStatus } from "../McpManager.ts"
+import { isOffered } from "../models/ModelList.ts"
 import type { LogWriter } from "../store/LogWriter.ts"
 import type { TurnSession, TurnShape } from "../Turn.ts"
 import type { Workspace } from "../Workspace.ts"
@@ -33,6 +34,7 @@ import * as Questions from "./Questions.ts"
 import type { Servers } from "./Servers.ts"
 import * as Trust from "./Trust.ts"
 import { choose, type Configured, effortFor, optionsOf } from "./SessionOptions.ts"
+import { modelGone } from "./Warnings.ts"
 
 type View = Journal.View
 
@@ -64,6 +66,8 @@ export interface LiveSession {
   readonly setOption: (view: View, option: string, value: string) => Effect.Effect<void, InvalidInput>
   /** Keeps choices that were checked, and tells them. */
   readonly configure: (choices: Configured) => Effect.Effect<void>
+  /** Replaces a model that is not offered any more; the next prompt tells it. */
+  readonly checkModel: Effect.Effect<void>
   /** Takes back what the last turn changed. Refused while a turn runs. */
   readonly undo: (view: View) => Effect.Effect<UndoResult, Busy | StoreFailed>
   readonly diff: (view: View) => Effect.Effect<DiffResult>
@@ -84,6 +88,8 @@ export interface LiveSessionInput {
   readonly commands: CommandsShape
   readonly projects: ProjectsShape
   readonly models: Effect.Effect<ReadonlyArray<ModelInfo>>
+  /** Runs an effect, for as long as the scope, when that list has become another one by itself. */
+  readonly observeModels: (tell: Effect.Effect<void>) => Effect.Effect<void, never, Scope.Scope>
   /** How long a turn goes on while nobody watches; undefined: until it ends. */
   readonly grace: Effect.Effect<Duration.Duration | undefined>
   /** A new id for a message that no turn made. */
@@ -107,6 +113,16 @@ export const make = Effect.fnUntraced(function* (
   /** By title, so that a session that is opened many times before its next prompt has each of them once. */
   const warnings = new Map<string, Notice>()
   let directories: ReadonlyArray<string> = []
+
+  /** A model that nobody offers any more gives way to the default, which is told (F43). */
+  const replaceModel = Effect.gen(function* () {
+    const gone = state().settings.model
+    const known = yield* models
+    const [first] = known
+    if (gone === undefined || first === undefined || isOffered(gone, known)) return undefined
+    yield* configure({ _tag: "Configured", model: first.id })
+    return modelGone(gone, first.id, known)
+  })
 
   const chosenModel = Effect.map(models, (known) => {
     const chosen = state().settings.model ?? known[0]?.id ?? ""
@@ -137,6 +153,12 @@ export const make = Effect.fnUntraced(function* (
       { _tag: "ConfigChanged", options: options(view) }
     ])
   })
+
+  /** The endpoint of a provider said what it offers. */
+  const tellOptions = Effect.flatMap(optionsFor, (options) =>
+    journal.tellEach((view) => [{ _tag: "ConfigChanged", options: options(view) }])
+  )
+  yield* input.observeModels(tellOptions)
 
   const settle = (why: string) =>
     Effect.forEach(closing(state(), why), (entry) => (entry._tag === "ToolCallUpdated" ? emit(entry) : record(entry)), {
@@ -222,7 +244,11 @@ export const make = Effect.fnUntraced(function* (
     const session: TurnSession = {
       workspace: workspaceFor(view.editor),
       harness,
-      model: chosenModel,
+      model: Effect.gen(function* () {
+        const notice = yield* replaceModel
+        if (notice !== undefined) yield* tell(view, notice)
+        return yield* chosenModel
+      }),
       mode: Effect.sync(() => modeFor(view)),
       rules: state().settings.rules,
       systemPrompt: state().settings.systemPrompt,
@@ -323,6 +349,9 @@ export const make = Effect.fnUntraced(function* (
       yield* configure(yield* Effect.fromResult(choose(options(view), option, value)))
     }),
     configure,
+    checkModel: Effect.map(replaceModel, (notice) => {
+      if (notice !== undefined) warnings.set(notice.title, notice)
+    }),
     undo: Effect.fnUntraced(function* (view) {
       if (prompts.isBusy()) {
         return yield* new Busy({

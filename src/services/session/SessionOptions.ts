@@ -1,10 +1,12 @@
 /** The options that a session offers, as a function of what was chosen and what can be chosen. */
 import * as Result from "effect/Result"
-import type { ConfigOption } from "../../domain/session/Config.ts"
+import type { ConfigChoice, ConfigOption } from "../../domain/session/Config.ts"
 import { ExecutionMode, offered } from "../../domain/permission/ExecutionMode.ts"
 import { InvalidInput } from "../../domain/Failure.ts"
 import type { ModelInfo } from "../../domain/Model.ts"
 import type { Entry } from "../../domain/session/Session.ts"
+import { inShort, providerTitle } from "../models/Description.ts"
+import { splitId } from "../models/ModelList.ts"
 
 export interface Choice {
   readonly mode: ExecutionMode
@@ -25,21 +27,36 @@ export const effortFor = (model: ModelInfo | undefined, chosen: string | undefin
   return efforts.includes(DEFAULT_EFFORT) ? DEFAULT_EFFORT : efforts[0]
 }
 
-const capitalised = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1)
+const effortName = (effort: string): string =>
+  effort === "xhigh" ? "X-High" : effort.charAt(0).toUpperCase() + effort.slice(1)
 
-const modelOption = (models: ReadonlyArray<ModelInfo>, model: string): ConfigOption => ({
-  id: MODEL_OPTION,
-  name: "Model",
-  category: "model",
-  currentValue: model,
-  options: [
-    ...models.map(({ id, name }) => ({ value: id, name })),
-    // A model that was chosen earlier and is gone stays visible until another one is chosen.
-    ...(models.some(({ id }) => id === model)
-      ? []
-      : [{ value: model, name: model, description: "Not configured any more" }])
-  ]
-})
+const groupOf = (id: string): NonNullable<ConfigChoice["group"]> => {
+  const provider = splitId(id)?.provider ?? id
+  return { id: provider, name: providerTitle(provider) }
+}
+
+const GONE = "Not configured any more"
+
+/** Grouped by provider, the one of the default first. A model that was chosen earlier and is gone stays visible. */
+const modelOption = (models: ReadonlyArray<ModelInfo>, model: string): ConfigOption => {
+  const choices = models.map((info): ConfigChoice => ({
+    value: info.id,
+    name: info.name,
+    description: inShort(info),
+    group: groupOf(info.id)
+  }))
+  if (!models.some(({ id }) => id === model)) {
+    choices.push({ value: model, name: model, description: GONE, group: groupOf(model) })
+  }
+  const order = [...new Set(choices.map(({ group }) => group?.id))]
+  return {
+    id: MODEL_OPTION,
+    name: "Model",
+    category: "model",
+    currentValue: model,
+    options: order.flatMap((provider) => choices.filter(({ group }) => group?.id === provider))
+  }
+}
 
 const effortOptions = (model: ModelInfo | undefined, chosen: string | undefined): ReadonlyArray<ConfigOption> => {
   const current = effortFor(model, chosen)
@@ -50,7 +67,7 @@ const effortOptions = (model: ModelInfo | undefined, chosen: string | undefined)
       name: "Reasoning effort",
       category: "thought_level",
       currentValue: current,
-      options: model.efforts.map((effort) => ({ value: effort, name: capitalised(effort) }))
+      options: model.efforts.map((effort) => ({ value: effort, name: effortName(effort) }))
     }
   ]
 }

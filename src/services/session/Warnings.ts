@@ -15,6 +15,14 @@ export const defaultGone = (wanted: string, used: string | undefined, known: Rea
     " Correct models.default in config.toml or the flag --model, or choose another model here."
 })
 
+/** The model of a session is gone. */
+export const modelGone = (gone: string, used: string, known: ReadonlyArray<ModelInfo>): Notice => ({
+  _tag: "Notice",
+  severity: "warning",
+  title: `The model ${gone} is not offered any more`,
+  description: `This session uses ${used} instead.${suggestions(gone, known)} Choose another model, or see with super-pi models which there are.`
+})
+
 const MOST_SHOWN = 3
 
 /** What was to be forbidden or asked is not, by a rule or a hook: that must not stay in a log that few people read. */

@@ -31,12 +31,18 @@ export const defaultSettings: SettingsValue = {
 /** What the environment holds for the names that `api_key_env` gives. */
 export type NamedKeys = ReadonlyMap<string, Redacted.Redacted<string> | undefined>
 
+/** What `super-pi login` stored, by provider. */
+export type StoredKeys = ReadonlyMap<string, Redacted.Redacted<string>>
+
+export const noStoredKeys: StoredKeys = new Map()
+
 export interface Sources {
   readonly file: FileSettings
   /** Its path, for the warnings. */
   readonly path: string
   readonly environment: Environment
   readonly namedKeys: NamedKeys
+  readonly storedKeys: StoredKeys
   readonly flags: Flags
 }
 
@@ -45,10 +51,15 @@ type Merged = ProviderSettings | { readonly problem: string }
 const keyRemedy = (provider: FileProvider): string => {
   if (provider.apiKeyEnv !== undefined) return "the environment variable that api_key_env names is not set: export it"
   const usual = providerVariables.find(({ name }) => name === provider.name)
-  return `it needs a key: set api_key_env or api_key${usual === undefined ? "" : `, or export ${usual.apiKey}`}`
+  const others = `set api_key_env or api_key${usual === undefined ? "" : `, or export ${usual.apiKey}`}`
+  return `it needs a key: run super-pi login --provider ${provider.name}, ${others}`
 }
 
-const mergeProvider = (provider: FileProvider, { environment, namedKeys }: Sources): Merged => {
+type KeySource = NonNullable<ProviderSettings["keySource"]>
+
+const storedAs = (name: string): KeySource => ({ kind: "login", name })
+
+const mergeProvider = (provider: FileProvider, { environment, namedKeys, storedKeys }: Sources): Merged => {
   const usual = environment.providers.find(({ name }) => name === provider.name)
   const baseUrl = usual?.baseUrl ?? provider.baseUrl
   if (provider.kind === "openai-compatible" && baseUrl === undefined) {
@@ -56,15 +67,16 @@ const mergeProvider = (provider: FileProvider, { environment, namedKeys }: Sourc
   }
   // A variable that is named says which key is meant: no other one may be taken instead, it may be billed elsewhere.
   const fromEnvironment = provider.apiKeyEnv === undefined ? usual?.apiKey : namedKeys.get(provider.apiKeyEnv)
-  const apiKey = fromEnvironment ?? provider.apiKey
+  const stored = storedKeys.get(provider.name)
+  const apiKey = fromEnvironment ?? stored ?? provider.apiKey
   if (apiKey === undefined && (provider.apiKeyEnv !== undefined || baseUrl === undefined)) {
     return { problem: keyRemedy(provider) }
   }
   const variable = provider.apiKeyEnv ?? usual?.variable
-  const keySource =
-    fromEnvironment === undefined || variable === undefined
-      ? ({ kind: "file", name: `providers.${provider.name}.api_key` } as const)
-      : ({ kind: "variable", name: variable } as const)
+  const kept: KeySource =
+    stored === undefined ? { kind: "file", name: `providers.${provider.name}.api_key` } : storedAs(provider.name)
+  const keySource: KeySource =
+    fromEnvironment === undefined || variable === undefined ? kept : { kind: "variable", name: variable }
   return {
     name: provider.name,
     kind: provider.kind,
@@ -89,9 +101,10 @@ export const mergeSettings = (sources: Sources): SettingsValue => {
     }
   }
   const named = new Set([...file.providers.map(({ name }) => name), ...broken])
-  for (const { apiKey, baseUrl, kind, name, variable } of environment.providers) {
+  for (const { apiKey: exported, baseUrl, kind, name, variable } of environment.providers) {
+    const apiKey = exported ?? sources.storedKeys.get(name)
     if (apiKey === undefined || named.has(name)) continue
-    const keySource = { kind: "variable", name: variable } as const
+    const keySource: KeySource = exported === undefined ? storedAs(name) : { kind: "variable", name: variable }
     providers.push({ name, kind, apiKey, keySource, ...(baseUrl === undefined ? {} : { baseUrl }), models: [] })
   }
   const defaultModel = flags.model ?? file.defaultModel

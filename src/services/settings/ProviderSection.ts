@@ -1,6 +1,7 @@
 /** Reads one `[providers.<name>]` table. */
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import type { ModelPrice } from "../../domain/Model.ts"
 import type { ModelSettings, ProviderKind } from "../Settings.ts"
 import { baseUrlExpected, parseBaseUrl } from "./BaseUrl.ts"
 import {
@@ -40,6 +41,23 @@ const contextWindowKey = configKey(
 )
 const imageKey = configKey(Schema.Boolean, "true or false without quotes")
 const effortsKey = configKey(Schema.Array(text), 'a list of texts, such as ["low", "high"]')
+const nameKey = configKey(text.check(Schema.isPattern(/^[^\p{Cc}]{1,100}$/u)), "a text on one line")
+const outputLimitKey = configKey(
+  Schema.Int.check(Schema.isGreaterThan(0)),
+  "a whole number of tokens without quotes, such as 32000"
+)
+const dollarsKey = configKey(
+  Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0)),
+  "a number of US dollars per million tokens",
+  "it counts as 0"
+)
+
+const readPrice = (section: Section): ModelPrice => ({
+  input: section.read("input", dollarsKey) ?? 0,
+  output: section.read("output", dollarsKey) ?? 0,
+  cacheRead: section.read("cache_read", dollarsKey) ?? section.read("input", dollarsKey) ?? 0,
+  cacheWrite: section.read("cache_write", dollarsKey) ?? section.read("input", dollarsKey) ?? 0
+})
 
 const readModel = (item: ListItem, complain: Complain): ModelSettings | undefined => {
   const table = sectionOfItem(item, complain)
@@ -52,10 +70,16 @@ const readModel = (item: ListItem, complain: Complain): ModelSettings | undefine
   const contextWindow = table.read("context_window", contextWindowKey)
   const image = table.read("image", imageKey)
   const efforts = table.read("efforts", effortsKey)
+  const name = table.read("name", nameKey)
+  const outputLimit = table.read("output_limit", outputLimitKey)
+  const price = table.has("price") ? readPrice(table.section("price")) : undefined
   if (id === undefined) return undefined
   return {
     id,
+    ...(name === undefined ? {} : { name }),
     ...(contextWindow === undefined ? {} : { contextWindow }),
+    ...(outputLimit === undefined ? {} : { outputLimit }),
+    ...(price === undefined ? {} : { price }),
     ...(image === undefined ? {} : { image }),
     ...(efforts === undefined ? {} : { efforts })
   }

@@ -12,7 +12,10 @@ import { readEnvironment, readSecret, readVariable } from "./Environment.ts"
 import { type HooksLook, type Look, lookAt, lookAtHooks, unreadable } from "./FileLook.ts"
 import { emptyFile, type FileSettings } from "./FileSettings.ts"
 import type { HookFiles } from "./HookFiles.ts"
-import { mergeSettings } from "./Merge.ts"
+import { mergeSettings, noStoredKeys } from "./Merge.ts"
+
+/** In the home folder; made by `super-pi login`. */
+export const CREDENTIALS_FILE = "credentials.json"
 
 /** What a look at the file showed, and the settings that were made of it. */
 interface Reading {
@@ -33,6 +36,7 @@ export const makeSettings = Effect.fnUntraced(function* (flags: Flags) {
   const home = paths.resolve((configured ?? "~/.supercharge").replace(/^~(?=\/|$)/, homedir()))
   const path = paths.join(home, "config.toml")
   const hooksFolder = paths.join(home, "hooks")
+  const credentials = paths.join(home, CREDENTIALS_FILE)
   const latest = yield* SynchronizedRef.make<Reading | undefined>(undefined)
 
   /** Fails with a sentence for the person who wrote the file. */
@@ -55,10 +59,18 @@ export const makeSettings = Effect.fnUntraced(function* (flags: Flags) {
     return yield* readHookFiles(fs, seen, last?.hookFiles)
   })
 
+  /** The keys that were stored, or why they cannot be read. */
+  const readKeys = Effect.fnUntraced(function* (seen: Look) {
+    if (seen._tag === "Absent") return Result.succeed(noStoredKeys)
+    const { readStoredKeys } = yield* Effect.promise(() => import("./StoredKeys.ts"))
+    return yield* Effect.result(readStoredKeys(fs, credentials, seen))
+  })
+
   const read = Effect.fnUntraced(function* (
     stamp: string,
     seen: Look,
     hooksSeen: HooksLook,
+    keysSeen: Look,
     last: Reading | undefined
   ) {
     const hookFiles = yield* readHooks(hooksSeen, last)
@@ -76,11 +88,18 @@ export const makeSettings = Effect.fnUntraced(function* (flags: Flags) {
     const names = new Set(file.providers.flatMap(({ apiKeyEnv }) => apiKeyEnv ?? []))
     const namedKeys = new Map<string, Redacted.Redacted<string> | undefined>()
     for (const name of names) namedKeys.set(name, yield* readSecret(provider, name))
-    const merged = mergeSettings({ file, path, environment, namedKeys, flags })
+    const stored = yield* readKeys(keysSeen)
+    const storedKeys = Result.getOrElse(stored, () => noStoredKeys)
+    const merged = mergeSettings({ file, path, environment, namedKeys, storedKeys, flags })
     const value: SettingsValue = {
       ...merged,
       hooks: [...merged.hooks, ...(hookFiles?.hooks ?? [])],
-      warnings: [...problem, ...merged.warnings, ...(hookFiles?.warnings ?? [])],
+      warnings: [
+        ...problem,
+        ...(Result.isFailure(stored) ? [stored.failure] : []),
+        ...merged.warnings,
+        ...(hookFiles?.warnings ?? [])
+      ],
       lostRules: [...(isEmpty ? problem : []), ...merged.lostRules, ...(hookFiles?.lost ?? [])]
     }
     yield* Effect.forEach(value.warnings, (warning) => Effect.logWarning(warning), { discard: true })
@@ -92,8 +111,9 @@ export const makeSettings = Effect.fnUntraced(function* (flags: Flags) {
     Effect.fnUntraced(function* (last) {
       const seen = lookAt(path)
       const hooksSeen = lookAtHooks(hooksFolder)
-      const stamp = `${seen.stamp}|${hooksSeen.stamp}`
-      const reading = last?.stamp === stamp ? last : yield* read(stamp, seen, hooksSeen, last)
+      const keysSeen = lookAt(credentials)
+      const stamp = `${seen.stamp}|${hooksSeen.stamp}|${keysSeen.stamp}`
+      const reading = last?.stamp === stamp ? last : yield* read(stamp, seen, hooksSeen, keysSeen, last)
       return [reading.value, reading] as const
     })
   )

@@ -7,7 +7,7 @@ const excerptAfter = 20
 
 const knownWords = new Set(
   (
-    "models default providers kind base_url api_key api_key_env id context_window image efforts acp fs_delegation " +
+    "models default providers kind base_url api_key api_key_env id name context_window output_limit price input output cache_read cache_write image efforts acp fs_delegation " +
     "permission allow ask deny rules action tool pattern remote execution_mode_ceiling grace_seconds relay url token origin " +
     "auth required sandbox profile hooks matcher command type timeout env advisory mcp_servers args headers enabled mcp " +
     "startup_timeout_sec tool_timeout_sec tool_timeouts max_output_bytes disabled_mcp_servers agent harness ui permission_mode " +

@@ -5,6 +5,7 @@ import * as Prompt from "effect/ai/Prompt"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
+import { Conversation } from "../models/Conversation.ts"
 import type { TurnSession } from "../Turn.ts"
 import { pauseBeforeRetry, wordsOf } from "./ModelFailure.ts"
 import type { Step } from "./Step.ts"
@@ -29,7 +30,7 @@ export const send = (
       disableToolCallResolution: true,
       toolCallValidation: "deferred"
     })
-    .pipe(Stream.runForEachArray(step.accept))
+    .pipe(Stream.runForEachArray(step.accept), Effect.provideService(Conversation, session.workspace.sessionId))
 
   const attempt = (tries: number): Effect.Effect<void, AiError.AiError> =>
     Effect.catch(once, (error) => {

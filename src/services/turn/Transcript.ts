@@ -11,7 +11,7 @@ import { repairCalls } from "./ContextRepair.ts"
 
 export interface Transcript {
   /** What the model is asked with, behind the system prompt. */
-  readonly messages: () => ReadonlyArray<Prompt.Message>
+  readonly messages: (model: ModelInfo) => ReadonlyArray<Prompt.Message>
   readonly append: (messages: ReadonlyArray<Prompt.Message>) => Effect.Effect<void>
   /**
    * Leaves out what was told and not appended, such as an error. Without `keepPrompt`, the prompt of this turn and all
@@ -53,15 +53,11 @@ const withoutImages = (message: Prompt.Message): Prompt.Message =>
 /** Begins with what the session's model has seen and with `prompt`, which is logged. */
 export const open = Effect.fnUntraced(function* (
   session: TurnSession,
-  { image }: ModelInfo,
   prompt: ReadonlyArray<Content>
 ): Effect.fn.Return<Transcript> {
-  const visible = (message: Prompt.Message) => (image ? message : withoutImages(message))
   const before = yield* session.context
   const asked = userMessage(prompt)
-  const messages = repairCalls([...before, asked].flatMap((message) => Option.toArray(readMessage(message)))).map(
-    visible
-  )
+  const messages = [...repairCalls([...before, asked].flatMap((message) => Option.toArray(readMessage(message))))]
   yield* session.log({ _tag: "ContextAppended", messages: [asked] })
 
   const append = Effect.fnUntraced(function* (added: ReadonlyArray<Prompt.Message>) {
@@ -72,7 +68,7 @@ export const open = Effect.fnUntraced(function* (
   }, Effect.orDie)
 
   return {
-    messages: () => messages,
+    messages: ({ image }) => (image ? messages : messages.map(withoutImages)),
     append,
     end: ({ keepPrompt }) =>
       Effect.flatMap(session.context, (present) =>

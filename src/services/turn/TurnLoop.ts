@@ -1,5 +1,4 @@
 /** The turn: ask the model, run the tools that it calls, and again, until it is done. */
-import type * as LanguageModel from "effect/ai/LanguageModel"
 import * as Prompt from "effect/ai/Prompt"
 import type * as Response from "effect/ai/Response"
 import * as Effect from "effect/Effect"
@@ -80,9 +79,7 @@ export const layerWith = (options: { readonly maxRequests: number }) =>
         const prompting = yield* Effect.forkChild(systemPrompt(session), { startImmediately: true })
         const ids = yield* TurnIds.make(random)
         const deltas = yield* Deltas.make(session.emit)
-        const selection = yield* session.model
-        const info = (yield* models.list).find(({ id }) => id === selection.id) ?? unknownModel(selection.id)
-        const transcript = yield* Transcript.open(session, info, prompt)
+        const transcript = yield* Transcript.open(session, prompt)
         const builtIn = tools.get(session.harness.tools)
         const available = Effect.map(
           session.mcpTools,
@@ -93,7 +90,14 @@ export const layerWith = (options: { readonly maxRequests: number }) =>
         let cost = yield* session.cost
         let requests = 0
 
-        const account = Effect.fnUntraced(function* (finish: Response.FinishPart) {
+        /** Read before each request, so that a choice in mid-turn holds from the next one on (CFG-06). */
+        const chosen = Effect.gen(function* () {
+          const { effort, id } = yield* session.model
+          const info = (yield* models.list).find((known) => known.id === id) ?? unknownModel(id)
+          return { info, model: yield* models.resolve(id, effort) }
+        })
+
+        const account = Effect.fnUntraced(function* (finish: Response.FinishPart, info: ModelInfo) {
           if (!Usage.isReported(finish.usage)) return
           const spent = Usage.fromResponse(finish.usage)
           usage = Usage.add(usage, spent)
@@ -118,12 +122,13 @@ export const layerWith = (options: { readonly maxRequests: number }) =>
         }, Effect.uninterruptible)
 
         /** One request and its tools. `undefined`: the model wants to go on. */
-        const advance = Effect.fnUntraced(function* (model: LanguageModel.LanguageModel, system: Prompt.Message) {
+        const advance = Effect.fnUntraced(function* (system: Prompt.Message) {
+          const { info, model } = yield* chosen
           requests += 1
           const present = yield* available
           const toolkit = describeAll(present)
           const step = Step.make({ ids, deltas, tools: present, emit: session.emit })
-          const messages = [system, ...transcript.messages()]
+          const messages = [system, ...transcript.messages(info)]
           const failure = yield* Effect.match(ModelRequest.send({ model, messages, toolkit }, step, session), {
             onFailure: toTurnError,
             onSuccess: () => undefined
@@ -132,7 +137,7 @@ export const layerWith = (options: { readonly maxRequests: number }) =>
           yield* deltas.flush
           const finish = step.finish()
           if (finish === undefined) return yield* refuse(endedEarly)
-          yield* account(finish)
+          yield* account(finish, info)
           if (finish.reason === "content-filter") return yield* refuse(filtered)
           if (finish.reason === "error") return yield* refuse(answerFailed)
           yield* transcript.append(step.messages())
@@ -167,9 +172,8 @@ export const layerWith = (options: { readonly maxRequests: number }) =>
 
         const system = Prompt.systemMessage({ content: yield* Fiber.join(prompting) })
         return yield* Effect.gen(function* () {
-          const model = yield* models.resolve(selection.id, selection.effort)
           while (requests < options.maxRequests) {
-            const outcome: Outcome | undefined = yield* advance(model, system)
+            const outcome: Outcome | undefined = yield* advance(system)
             if (outcome !== undefined) return outcome
           }
           return { stopReason: "max_turn_requests", usage } satisfies Outcome

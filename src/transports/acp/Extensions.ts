@@ -22,6 +22,7 @@ import {
   UndoSession
 } from "../../domain/wire/Extensions.ts"
 import type { SessionWishes } from "../../services/Agent.ts"
+import type { Program } from "../../services/auth/LoginProgram.ts"
 import type { FieldNames } from "./WireFailure.ts"
 
 type Meta = Schema.JsonObject | undefined
@@ -94,6 +95,13 @@ export const terminalsOf = (meta: Meta): EditorCapabilities["terminals"] => {
   if (terminal_output === true) return "terminal_output"
   return terminal_output_delta === true ? "terminal_output_delta" : undefined
 }
+
+/** Whether a client runs a command line in a terminal to sign in, and the command line for it. */
+export const runsCommands = (meta: Meta): boolean => readClient(meta)["terminal-auth"] === true
+
+export const commandMeta = (label: string, { args, command }: Program) => ({
+  _meta: { "terminal-auth": { label, command, args: [...args] } }
+})
 
 /** What is new of a command's output, for a client that keeps it. */
 export const freshOutput = (fresh: string) => ({ rawOutput: { output_delta: fresh } })

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as NodePath from "@effect/platform-node/NodePath"
 import * as LanguageModel from "effect/ai/LanguageModel"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -28,7 +29,7 @@ const local: ProviderSettings = {
 const withSettings = (settings: Partial<SettingsValue>) => {
   const dependencies = Layer.merge(
     Settings.layerValues({ home: "/home/me/.supercharge", ...settings }),
-    NodeFileSystem.layer
+    Layer.merge(NodeFileSystem.layer, NodePath.layer)
   )
   return Layer.merge(Layer.provide(ModelsLive.layer, dependencies), dependencies)
 }
@@ -201,7 +202,7 @@ describe("a resolved model", () => {
         [{ ...at, apiKey: key }, /^The provider local did not accept the API key\. Check it/],
         [
           at,
-          /^The provider local wants an API key and none is set\. Set api_key_env or api_key under \[providers\.local\]/
+          /^The provider local wants an API key and none is set\. Run super-pi login --provider local, or set api_key_env or api_key under \[providers\.local\]/
         ]
       ] as const) {
         server.answer({ status: 401, message: `no such key: ${Redacted.value(key)}` })

@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { version } from "../../../src/domain/Version.ts"
+import { Conversation } from "../../../src/services/models/Conversation.ts"
 import { baseUrlOf } from "../../../src/services/models/provider/Providers.ts"
 import {
   ask,
@@ -163,7 +164,7 @@ describe.each(kinds)("requests of kind %s", (kind) => {
 })
 
 describe("requests to Anthropic", () => {
-  it.effect("mark the tools, the system prompt and the last message for the cache", () =>
+  it.effect("mark for the cache the tools, the system prompt, the last message and what was asked before", () =>
     Effect.gen(function* () {
       const messages = [
         Prompt.systemMessage({ content: "SYSTEM" }),
@@ -173,8 +174,10 @@ describe("requests to Anthropic", () => {
       ]
       const { text } = yield* sent("anthropic", Prompt.fromMessages(messages))
       const here = `"cache_control":{"type":"ephemeral"}`
-      assert.strictEqual(text.split(here).length - 1, 3)
+      // More than four are refused.
+      assert.strictEqual(text.split(here).length - 1, 4)
       assert.include(text, `"text":"SYSTEM",${here}`)
+      assert.include(text, `"text":"first",${here}`)
       assert.include(text, `"text":"third",${here}`)
     })
   )
@@ -215,6 +218,14 @@ describe("requests to OpenAI", () => {
       assert.strictEqual(path, "/v1/responses")
       assert.include(text, `"store":false`)
       assert.include(text, `"include":["reasoning.encrypted_content"]`)
+      assert.notInclude(text, "prompt_cache_key")
+    })
+  )
+
+  it.effect("share the cache within a conversation", () =>
+    Effect.gen(function* () {
+      const { text } = yield* sent("openai", "hi").pipe(Effect.provideService(Conversation, "conversation-1"))
+      assert.include(text, `"prompt_cache_key":"conversation-1"`)
     })
   )
 })

@@ -45,7 +45,7 @@ describe("SessionOptions", () => {
     assert.deepStrictEqual(
       model?.options.map(({ description, value }) => [value, description]),
       [
-        ["scripted/one", undefined],
+        ["scripted/one", "1k context"],
         ["gone/one", "Not configured any more"]
       ]
     )

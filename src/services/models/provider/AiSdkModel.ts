@@ -13,6 +13,7 @@ import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
+import { Conversation } from "../Conversation.ts"
 import { mergeBurst } from "./Bursts.ts"
 import { foldParts } from "./FoldParts.ts"
 import * as ModelParts from "./ModelParts.ts"
@@ -60,6 +61,7 @@ const openStream = Effect.fnUntraced(function* (
 ) {
   const clock = yield* Clock.Clock
   const signal = yield* Effect.abortSignal
+  const conversation = yield* Conversation
   const mapper = ModelParts.make(provider)
   let heardAt = clock.currentTimeMillisUnsafe()
   let reading = true
@@ -105,7 +107,7 @@ const openStream = Effect.fnUntraced(function* (
       try: () =>
         Promise.resolve(
           provider.model.doStream({
-            ...provider.defaults,
+            ...provider.defaults(conversation),
             ...toolOptions(request, provider.rules.cache),
             ...formatOptions(request.responseFormat),
             prompt: toProviderPrompt(request.prompt, provider.rules),

@@ -13,7 +13,7 @@ import { isEmpty, type Metadata, plainJson, plainMetadata } from "./PlainJson.ts
 
 /** What a kind of provider wants to be treated in its own way. */
 export interface PromptRules {
-  /** Marks the system prompt and the last message as ends of what the provider should cache. */
+  /** Marks the system prompt, what was asked last and what was asked before that as ends of what the provider should cache. */
   readonly cache: boolean
   /** Ids of calls may hold letters, digits, `_` and `-` only. */
   readonly plainCallIds: boolean
@@ -152,8 +152,10 @@ const cachedHere = (source: LanguageModelV4Message): LanguageModelV4Message => (
 export const toProviderPrompt = (prompt: Prompt.Prompt, rules: PromptRules): LanguageModelV4Prompt => {
   const messages = prompt.content.map((source) => message(source, rules)).filter(({ content }) => content.length > 0)
   if (!rules.cache) return messages
+  const last = messages.length - 1
   const system = messages.findLastIndex(({ role }) => role === "system")
-  return messages.map((source, index) =>
-    index === system || index === messages.length - 1 ? cachedHere(source) : source
-  )
+  // The end of the request before: an answer with many calls puts it further back than a provider looks by itself.
+  const before = messages.findLastIndex(({ role }, index) => role === "assistant" && index < last) - 1
+  const ends = new Set([system, before, last])
+  return messages.map((source, index) => (ends.has(index) ? cachedHere(source) : source))
 }

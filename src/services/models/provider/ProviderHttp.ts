@@ -8,10 +8,13 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
 import { version } from "../../../domain/Version.ts"
+import type { Get } from "../GetJson.ts"
 import { requireStream } from "./StreamedAnswer.ts"
 
 export interface ProviderHttp {
   readonly fetch: typeof globalThis.fetch
+  /** A request whose answer is no stream. */
+  readonly get: Get
   /** Calls back for each piece of the answer, its head included, to the request that is made with this signal. */
   readonly observe: (signal: AbortSignal, onBytes: () => void) => void
 }
@@ -87,6 +90,8 @@ export const make: Effect.Effect<ProviderHttp, never, Scope.Scope> = Effect.gen(
   const send = own ?? (yield* proxyFetch)
   const observers = new WeakMap<AbortSignal, () => void>()
   return {
+    get: (url, { headers, ...init }) =>
+      send(url, { ...init, method: "GET", headers: { ...headers, "user-agent": USER_AGENT } }),
     observe: (signal, onBytes) => {
       observers.set(signal, onBytes)
     },

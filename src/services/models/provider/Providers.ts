@@ -13,7 +13,10 @@ export interface ProviderModel {
   readonly rules: PromptRules
   /** Thoughts may come as `<think>` tags inside the text. */
   readonly thinkTags: boolean
-  readonly defaults: Pick<LanguageModelV4CallOptions, "maxOutputTokens" | "providerOptions" | "reasoning">
+  /** What each request of a conversation has; see `Conversation`. */
+  readonly defaults: (
+    conversation: string | undefined
+  ) => Pick<LanguageModelV4CallOptions, "maxOutputTokens" | "providerOptions" | "reasoning">
 }
 
 /** The package of a provider could not be loaded. */
@@ -78,10 +81,10 @@ export const loadModel = Effect.fn("Providers.loadModel")(function* (
         model: createAnthropic(options)(modelId),
         rules: { cache: true, plainCallIds: true, imageResults: true, failedResults: true },
         thinkTags: false,
-        defaults: {
+        defaults: () => ({
           ...reasoningOf(effort),
           ...(modelId.includes("claude") ? {} : { maxOutputTokens: UNKNOWN_MAX_OUTPUT })
-        }
+        })
       }
     }
     case "openai": {
@@ -90,13 +93,18 @@ export const loadModel = Effect.fn("Providers.loadModel")(function* (
         model: createOpenAI(options).responses(modelId),
         rules: { cache: false, plainCallIds: false, imageResults: true, failedResults: false },
         thinkTags: false,
-        defaults: {
+        defaults: (conversation) => ({
           ...reasoningOf(effort),
           // Nothing is kept at the provider; thoughts come back to it encrypted, inside the history.
           providerOptions: {
-            openai: { store: false, ...(thinks ? { forceReasoning: true, reasoningSummary: "auto" } : {}) }
+            openai: {
+              store: false,
+              ...(thinks ? { forceReasoning: true, reasoningSummary: "auto" } : {}),
+              // Requests with one key go to where the beginning of the prompt is in a cache.
+              ...(conversation === undefined ? {} : { promptCacheKey: conversation })
+            }
           }
-        }
+        })
       }
     }
     case "google": {
@@ -105,10 +113,10 @@ export const loadModel = Effect.fn("Providers.loadModel")(function* (
         model: createGoogle(options)(modelId),
         rules: { cache: false, plainCallIds: false, imageResults: true, failedResults: true },
         thinkTags: false,
-        defaults: {
+        defaults: () => ({
           ...reasoningOf(effort),
           ...(thinks ? { providerOptions: { google: { thinkingConfig: { includeThoughts: true } } } } : {})
-        }
+        })
       }
     }
     case "openai-compatible": {
@@ -129,7 +137,8 @@ export const loadModel = Effect.fn("Providers.loadModel")(function* (
         rules: { cache: false, plainCallIds: false, imageResults: false, failedResults: false },
         thinkTags: true,
         // Such a server may have efforts of its own, so its word goes out as it is.
-        defaults: effort === undefined ? {} : { providerOptions: { openaiCompatible: { reasoningEffort: effort } } }
+        defaults: () =>
+          effort === undefined ? {} : { providerOptions: { openaiCompatible: { reasoningEffort: effort } } }
       }
     }
   }

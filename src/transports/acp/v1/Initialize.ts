@@ -4,20 +4,35 @@ import type { InitializeResponse } from "../../../domain/wire/v1/Initialize.ts"
 import type { ClientCapabilities } from "../../../domain/wire/v1/Capability.ts"
 import type { AgentDescription } from "../../../services/Agent.ts"
 import type { AuthMethod } from "../../../services/Auth.ts"
-import { describeHarness, keepsOutput, methods, notifications, terminalsOf } from "../Extensions.ts"
+import {
+  commandMeta,
+  describeHarness,
+  keepsOutput,
+  methods,
+  notifications,
+  runsCommands,
+  terminalsOf
+} from "../Extensions.ts"
 import type { Parties } from "../Version.ts"
 
 export const capabilitiesOf = (client: ClientCapabilities | undefined): EditorCapabilities => ({
   readTextFile: client?.fs?.readTextFile ?? false,
   terminalAuth: client?.auth?.terminal ?? false,
+  terminalCommand: runsCommands(client?._meta),
   notices: client?.session?.notices !== undefined,
   incrementalOutput: keepsOutput(client?._meta),
   terminals: terminalsOf(client?._meta),
   elicitation: { form: client?.elicitation?.form !== undefined, url: client?.elicitation?.url !== undefined }
 })
 
-const authMethod = ({ terminal, ...method }: AuthMethod) =>
-  terminal === undefined ? method : { type: "terminal" as const, ...method, args: terminal.args }
+/** A client that runs no terminal for us could do nothing with such a method (AUT-02). */
+const authMethod = ({ terminal, ...method }: AuthMethod, client: EditorCapabilities) => {
+  if (terminal === undefined) return [method]
+  const { args, program } = terminal
+  const meta = client.terminalCommand && program !== undefined ? commandMeta(method.name, program) : undefined
+  if (client.terminalAuth) return [{ type: "terminal" as const, ...method, args, ...meta }]
+  return meta === undefined ? [] : [{ ...method, ...meta }]
+}
 
 export const describe = (
   description: AgentDescription,
@@ -33,10 +48,7 @@ export const describe = (
     auth: { logout: {} },
     _meta: { superPi: { harnesses: description.harnesses.map(({ id }) => id), methods, notifications } }
   },
-  // A client that runs no terminal for us could do nothing with those (AUT-02).
-  authMethods: description.authMethods
-    .filter(({ terminal }) => terminal === undefined || capabilities.terminalAuth)
-    .map(authMethod),
+  authMethods: description.authMethods.flatMap((method) => authMethod(method, capabilities)),
   agentInfo: {
     name: parties.agentName ?? "super-pi",
     title: parties.agentName ?? "Super-Pi",

@@ -1,6 +1,7 @@
 /** One event, one projection: the same updates when it happens and when the session is loaded. */
+import * as Struct from "effect/Struct"
 import type { EditorCapabilities } from "../../../domain/Capability.ts"
-import type { ConfigOption as DomainOption } from "../../../domain/session/Config.ts"
+import type { ConfigChoice, ConfigOption as DomainOption } from "../../../domain/session/Config.ts"
 import type { Event, ToolCallProgress } from "../../../domain/Event.ts"
 import { outputText, type ToolCallPatch, type ToolContent } from "../../../domain/Tool.ts"
 import type { SelectOption } from "../../../domain/wire/v1/Config.ts"
@@ -10,8 +11,22 @@ import { freshOutput } from "../Extensions.ts"
 
 export type Update = typeof SessionUpdate.Encoded
 
-/** All our options are choices; a boolean would need a client that knows it (CFG-02). */
-export const selectOption = (option: DomainOption): typeof SelectOption.Encoded => ({ ...option, type: "select" })
+const choiceOf = (choice: ConfigChoice) => Struct.omit(choice, ["group"])
+
+/** All our options are choices, flat or in groups; a boolean would need a client that knows it (CFG-01, CFG-02). */
+export const selectOption = ({ options, ...option }: DomainOption): typeof SelectOption.Encoded => {
+  const groups = new Map(options.flatMap(({ group }) => (group === undefined ? [] : [[group.id, group.name]])))
+  if (groups.size === 0) return { ...option, type: "select", options: options.map(choiceOf) }
+  return {
+    ...option,
+    type: "select",
+    options: Array.from(groups, ([id, name]) => ({
+      group: id,
+      name,
+      options: options.filter(({ group }) => group?.id === id).map(choiceOf)
+    }))
+  }
+}
 
 const shown = (item: ToolContent): typeof ToolCallContent.Encoded =>
   item.type === "output" ? { type: "content", content: { type: "text", text: outputText(item) } } : item

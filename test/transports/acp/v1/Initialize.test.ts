@@ -77,6 +77,21 @@ describe("initialize", () => {
     )
   }
 
+  it.effect("AUT-02: a command line for a client of before, which says that it runs one", () =>
+    Effect.gen(function* () {
+      const wire = yield* makeWire(makeFakeAgent().agent)
+      const { result } = yield* wire.request("initialize", {
+        protocolVersion: 1,
+        clientCapabilities: { _meta: { "terminal-auth": true } }
+      })
+      const command = { label: "Log in", command: "/bin/agent", args: ["login"] }
+      assert.deepStrictEqual(at(result, "authMethods"), [
+        token,
+        { id: "login", name: "Log in", description: "In a terminal", _meta: { "terminal-auth": command } }
+      ])
+    })
+  )
+
   it.effect("INI-08: takes what the client stated for what it can do, and the ceiling of the transport", () =>
     Effect.gen(function* () {
       const fake = makeFakeAgent()
@@ -89,6 +104,7 @@ describe("initialize", () => {
       assert.deepStrictEqual(fake.connections[0]?.editor.capabilities, {
         readTextFile: true,
         terminalAuth: false,
+        terminalCommand: false,
         notices: true,
         incrementalOutput: false,
         terminals: undefined,
