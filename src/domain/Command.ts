@@ -11,6 +11,9 @@ export interface CommandInfo {
 
 export type CommandName = "undo" | "diff" | "mcp"
 
+/** Whether it changes nothing, so that it can be broken off anywhere. */
+export const isReading = (name: CommandName): boolean => name !== "undo"
+
 interface Known extends CommandInfo {
   readonly isFor: (harness: Harness) => boolean
 }

@@ -4,6 +4,7 @@ import type * as Redacted from "effect/Redacted"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import { clip } from "./text/Clip.ts"
 
 /** `PreToolUse`, `UserPromptSubmit` and `Stop` can forbid what they are told of; the others are only told. */
 export const HookEvent = Schema.Literals([
@@ -124,7 +125,7 @@ const toolFields = ({
 }) => {
   const text = JSON.stringify(input) ?? "null"
   const isLong = text.length > LIMIT
-  const told = isLong ? text.slice(0, LIMIT).toWellFormed() : input
+  const told = isLong ? clip(text, LIMIT).toWellFormed() : input
   return {
     toolName: tool,
     toolUseId: callId,
@@ -145,7 +146,7 @@ const fieldsOf = (occasion: HookOccasion): object => {
       return toolFields(occasion)
     case "PostToolUse": {
       const { failed, output } = occasion
-      const told = output.slice(0, LIMIT).toWellFormed()
+      const told = clip(output, LIMIT).toWellFormed()
       return { ...toolFields(occasion), toolOutput: told, tool_response: told, toolFailed: failed }
     }
     case "PermissionDenied":

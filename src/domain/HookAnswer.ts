@@ -2,6 +2,7 @@
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type { HookEvent } from "./Hook.ts"
+import { clip } from "./text/Clip.ts"
 import * as Terminal from "./text/Terminal.ts"
 
 /** Only `Passed` lets go on what it was asked about. `changesInput`: it wants another input, which no hook can have. */
@@ -19,8 +20,7 @@ const TURNING = /[\u202a-\u202e\u2066-\u2069]/g
 const tidy = (text: string): string => {
   const plain = Terminal.plain(text).replace(TURNING, "").trim()
   if (plain.length <= LONGEST_REASON) return plain.toWellFormed()
-  // Half of a character at the cut is left out, not replaced.
-  const kept = plain.slice(0, LONGEST_REASON).replace(/[\ud800-\udbff]$/, "")
+  const kept = clip(plain, LONGEST_REASON)
   return `${kept.toWellFormed()} [${plain.length - kept.length} characters left out]`
 }
 

@@ -86,7 +86,7 @@ export const noServers: McpConnection = { tools: Effect.succeed([]), status: Eff
 
 /** Connects the MCP servers of sessions. */
 export class McpManager extends Context.Service<McpManager, McpManagerShape>()("super-pi/McpManager") {
-  /** `environment` is what servers inherit, such as the process's own. All servers have ended when the layer has. */
+  /** `environment` is what servers inherit and their settings may read, such as the process's own. All servers have ended when the layer has. */
   static readonly layer = (
     environment: Environment
   ): Layer.Layer<McpManager, never, ChildProcessSpawner | FileSystem.FileSystem | Path.Path | Settings> =>
@@ -114,6 +114,7 @@ export class McpManager extends Context.Service<McpManager, McpManagerShape>()("
               context,
               outputLimit: value.mcpOutputLimit,
               environment: childEnvironment(environment, secretsOf(value)),
+              variables: environment,
               fileSystem,
               path,
               inBackground

@@ -72,6 +72,8 @@ export interface McpServerSettings {
   readonly spec: McpSpec
   readonly startupTimeout?: Duration.Duration
   readonly toolTimeout?: Duration.Duration
+  /** Where it is written, such as `/home/ada/.mcp.json: mcpServers.x`. */
+  readonly place?: string
   /** By the server's own name of the tool. */
   readonly toolTimeouts: Readonly<Record<string, Duration.Duration>>
 }

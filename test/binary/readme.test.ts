@@ -37,6 +37,10 @@ const elsewhere = new Map([
   ],
   ["npm run check", ".ci/run"],
   ["npm run build", ".ci/run"],
+  [
+    "PORT=3001 npx -y @modelcontextprotocol/server-everything streamableHttp",
+    "it stays, and may need a network; the tests of MCP start the same server"
+  ],
   ['npx acpx --agent "super-pi acp" exec "What does this repository do?"', "it needs a network"]
 ])
 

@@ -110,7 +110,7 @@ describe("what a hook says by its output", () => {
 
   it("every form that the page of permissions shows is a no", () => {
     const [, forms = ""] =
-      /A no is heard[^`]*```json\n(.*?)```/s.exec(readFileSync("docs/permissions.md", "utf8")) ?? []
+      /A no is heard[^`]*```jsonl\n(.*?)```/s.exec(readFileSync("docs/permissions.md", "utf8")) ?? []
     const lines = forms.trim().split("\n")
     assert.isAtLeast(lines.length, 5)
     for (const line of lines) assert.strictEqual(readAnswer(line, "PreToolUse")._tag, "Denied", line)

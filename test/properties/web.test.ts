@@ -7,7 +7,7 @@ import { isPublic } from "../../src/services/web/Address.ts"
 import { toMarkdown } from "../../src/services/web/Markdown.ts"
 import { decode, parseMediaType } from "../../src/services/web/MediaType.ts"
 import { parseTarget, refusalOf, staysOn } from "../../src/services/web/Target.ts"
-import { visible } from "../../src/services/web/Visible.ts"
+import { visible } from "../../src/domain/text/Visible.ts"
 
 const Byte = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 255 }))
 const Group = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 0xffff }))

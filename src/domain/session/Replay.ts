@@ -8,6 +8,7 @@ import type { StoredEvent } from "../Event.ts"
 import { type NumberedEntry, type Position, positionOf } from "./Position.ts"
 import type { Entry } from "./Session.ts"
 import type { ToolCall, ToolCallPatch, ToolContent } from "../Tool.ts"
+import { clip } from "../text/Clip.ts"
 
 /** An event, and how far the log is told with it. */
 export interface Told {
@@ -30,7 +31,7 @@ export const MAX_OUTPUT = 262_144
 const cutText = (text: string): string =>
   text.length <= MAX_OUTPUT
     ? text
-    : `${text.slice(0, MAX_OUTPUT).toWellFormed()}\n[${text.length - MAX_OUTPUT} more characters are not shown]`
+    : `${clip(text, MAX_OUTPUT).toWellFormed()}\n[${text.length - MAX_OUTPUT} more characters are not shown]`
 
 const cutContent = (item: ToolContent): ToolContent => {
   if (item.type === "output") return { ...item, text: cutText(item.text) }

@@ -1,11 +1,12 @@
 /** A short single-line name for a session, from the first thing that was asked (F57). */
 import type { Content } from "../Content.ts"
+import { clip } from "../text/Clip.ts"
 
 const MAX_LENGTH = 60
 /** A prompt may hold a whole file; a name is found at its head. */
 const MAX_READ = 4096
 
-const clip = (line: string): string => {
+const shorten = (line: string): string => {
   const characters = [...line]
   if (characters.length <= MAX_LENGTH) return line
   const head = characters.slice(0, MAX_LENGTH - 1).join("")
@@ -29,8 +30,7 @@ const nameOf = (content: Content): string => {
 }
 
 const firstLine = (content: Content): string | undefined =>
-  nameOf(content)
-    .slice(0, MAX_READ)
+  clip(nameOf(content), MAX_READ)
     .toWellFormed()
     .split(/[\r\n]/u)
     .map((line) => line.replace(/[\s\p{Cc}]+/gu, " ").trim())
@@ -40,5 +40,5 @@ const firstLine = (content: Content): string | undefined =>
 export const titleOf = (prompt: ReadonlyArray<Content>): string => {
   const words = prompt.filter(({ type }) => type === "text")
   const line = [...words, ...prompt].map(firstLine).find((found) => found !== undefined)
-  return clip(line ?? "Untitled")
+  return shorten(line ?? "Untitled")
 }

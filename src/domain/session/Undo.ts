@@ -3,7 +3,7 @@ import { showPath } from "../files/Paths.ts"
 
 export type Undone = "restored" | "removed" | "recreated"
 
-/** All of it or nothing. Paths are absolute; reasons and notes are for a person. */
+/** All of it or nothing, unless it says otherwise. Paths are absolute; reasons and notes are for a person. */
 export type UndoResult =
   | {
       readonly _tag: "Undone"
@@ -14,6 +14,8 @@ export type UndoResult =
   | {
       readonly _tag: "Refused"
       readonly reasons: ReadonlyArray<{ readonly path: string; readonly reason: string }>
+      /** It failed on its way, and not everything could become again what it was; the reasons say what and where. */
+      readonly isHalf?: boolean
     }
   | { readonly _tag: "Nothing" }
 
@@ -31,15 +33,15 @@ export const describeUndo = (result: UndoResult, cwd?: string): string => {
       return "There is nothing to undo: no turn of this session changed a file, or all of it was taken back."
     case "Undone":
       return [
-        result.files.length === 0
-          ? "No file had to be changed for the undo."
-          : "The last turn's changes are taken back:",
+        result.files.length === 0 ? "The undo changed no file." : "The last turn's changes are taken back:",
         ...named(result.files.map(({ path, what }) => `- ${what} ${show(path)}`)),
         ...result.notes.map((note) => `\n${note}`)
       ].join("\n")
     case "Refused":
       return [
-        "Nothing was undone, since something would be lost:",
+        result.isHalf === true
+          ? "The undo failed on its way, and not all of it could be taken back:"
+          : "Nothing was undone, since something would be lost:",
         ...named(result.reasons.map(({ path, reason }) => `- ${show(path)}: ${reason}`))
       ].join("\n")
   }

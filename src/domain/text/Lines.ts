@@ -1,4 +1,5 @@
 /** A page of a text that comes in pieces, by lines, in bounded memory (F93). */
+import { whole } from "./Clip.ts"
 
 /** `lines` and `characters` bound a page; a longer line than `width` characters is cut. */
 export interface PageLimits {
@@ -38,7 +39,8 @@ const isFull = ({ limits, lines, characters }: Page): boolean =>
   lines.length >= limits.lines || characters >= limits.characters
 
 const endLine = (page: Page): Page => {
-  const line = (page.dropped === 0 ? page.open.replace(/\r$/, "") : page.open) + cutNote(page.dropped)
+  const kept = page.dropped === 0 ? page.open.replace(/\r$/, "") : whole(page.open)
+  const line = kept + cutNote(page.dropped === 0 ? 0 : page.dropped + page.open.length - kept.length)
   const lines = [...page.lines, line]
   return { ...page, lines, characters: page.characters + line.length + 1, open: "", dropped: 0 }
 }

@@ -6,8 +6,15 @@
 /** Shorter ones can do no harm. */
 const free = 64 * 1024
 
-/** What a message may have. */
-export const most = { values: 200_000, depth: 1_000 }
+export interface Limits {
+  /** In characters. Up to this length nothing is measured. */
+  readonly free: number
+  readonly values: number
+  readonly depth: number
+}
+
+/** What a message of a client may have. */
+export const most: Limits = { free, values: 200_000, depth: 1_000 }
 
 const quote = '"'
 const backslash = 0x5c
@@ -23,8 +30,8 @@ const endOfText = (json: string, start: number): number => {
 }
 
 /** Why a message is not read; nothing when it may be. What is no JSON is left to the parser. */
-export const problemOf = (json: string): string | undefined => {
-  if (json.length <= free) return undefined
+export const problemOf = (json: string, limits: Limits = most): string | undefined => {
+  if (json.length <= limits.free) return undefined
   let values = 0
   let depth = 0
   for (let index = 0; index < json.length; index++) {
@@ -38,7 +45,7 @@ export const problemOf = (json: string): string | undefined => {
       case "{": {
         values++
         depth++
-        if (depth > most.depth) return `it is nested more than ${most.depth} levels deep`
+        if (depth > limits.depth) return `it is nested more than ${limits.depth} levels deep`
         break
       }
       case ",": {
@@ -52,7 +59,7 @@ export const problemOf = (json: string): string | undefined => {
       }
       default:
     }
-    if (values > most.values) return `it has more than ${most.values} values`
+    if (values > limits.values) return `it has more than ${limits.values} values`
   }
   return undefined
 }

@@ -1,5 +1,6 @@
 /** The error codes of JSON-RPC and ACP, and the error that goes over the wire. */
 import * as Schema from "effect/Schema"
+import { clip } from "../text/Clip.ts"
 
 export const ErrorCode = {
   ParseError: -32700,
@@ -26,8 +27,7 @@ export class WireError extends Schema.TaggedError<WireError>()("WireError", Erro
 
 /** Names of methods come from outside; no text of ours repeats more of them, and none is broken by them (RPC-14). */
 export const shortName = (method: string): string => {
-  const line = method
-    .slice(0, 100)
+  const line = clip(method, 100)
     .replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, " ")
     .toWellFormed()
   return method.length > 100 ? `${line}…` : line

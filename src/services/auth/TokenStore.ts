@@ -46,7 +46,7 @@ export class TokenStore extends Context.Service<TokenStore, TokenStoreShape>()("
       const store = yield* Effect.cached(
         Effect.map(
           Effect.promise(() => import("./TokenFile.ts")),
-          ({ makeTokenFile }) => makeTokenFile(fs, home, paths.join(home, "tokens.json"))
+          ({ makeTokenFile }) => makeTokenFile(fs, paths, paths.join(home, "tokens.json"))
         )
       )
       return TokenStore.of({

@@ -16,6 +16,9 @@ export const FILE_LIMIT = 64 * 1024 * 1024
 /** In bytes: what one session keeps of all files together. */
 export const SESSION_LIMIT = 512 * 1024 * 1024
 
+/** Sessions of which it is remembered how much they keep. */
+const REMEMBERED = 64
+
 const NAME = /^[0-9a-f]{64}$/
 
 export const hashOf = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex")
@@ -38,6 +41,15 @@ export const makeBlobs = (fs: FileSystem.FileSystem, paths: Path.Path): Blobs =>
   const pathOf = (scratch: string, hash: string) => paths.join(folder(scratch), hash)
   const used = new Map<string, number>()
 
+  /** Those that were asked for last; the others are counted again when they are. */
+  const remember = (scratch: string, sum: number) => {
+    used.delete(scratch)
+    used.set(scratch, sum)
+    const [oldest] = used.keys()
+    if (used.size > REMEMBERED && oldest !== undefined) used.delete(oldest)
+    return sum
+  }
+
   const namesIn = (scratch: string) =>
     Effect.map(
       Effect.orElseSucceed(fs.readDirectory(folder(scratch)), (): ReadonlyArray<string> => []),
@@ -47,7 +59,7 @@ export const makeBlobs = (fs: FileSystem.FileSystem, paths: Path.Path): Blobs =>
   /** What an earlier process kept counts too. */
   const usedBy = Effect.fnUntraced(function* (scratch: string) {
     const known = used.get(scratch)
-    if (known !== undefined) return known
+    if (known !== undefined) return remember(scratch, known)
     const names = yield* namesIn(scratch)
     const sizes = yield* Effect.forEach(names, (name) =>
       Effect.orElseSucceed(
@@ -55,15 +67,18 @@ export const makeBlobs = (fs: FileSystem.FileSystem, paths: Path.Path): Blobs =>
         () => 0
       )
     )
-    const sum = sizes.reduce((total, size) => total + size, 0)
-    used.set(scratch, sum)
-    return sum
+    return remember(
+      scratch,
+      sizes.reduce((total, size) => total + size, 0)
+    )
   })
 
   const keep = Effect.fnUntraced(function* (scratch: string, bytes: Uint8Array) {
     const hash = hashOf(bytes)
     const path = pathOf(scratch, hash)
     if (yield* fs.exists(path)) return hash
+    // Before it is among those that are counted.
+    const sum = yield* usedBy(scratch)
     yield* fs.makeDirectory(folder(scratch), { recursive: true, mode: 0o700 })
     const suffix = (yield* Random.nextIntBetween(0, 2 ** 48)).toString(36)
     const temporary = `${path}.${suffix}`
@@ -71,7 +86,7 @@ export const makeBlobs = (fs: FileSystem.FileSystem, paths: Path.Path): Blobs =>
       Effect.andThen(fs.writeFile(temporary, bytes, { flag: "wx", mode: 0o600 }), fs.rename(temporary, path)),
       () => Effect.ignore(fs.remove(temporary, { force: true }))
     )
-    used.set(scratch, (yield* usedBy(scratch)) + bytes.length)
+    remember(scratch, (used.get(scratch) ?? sum) + bytes.length)
     return hash
   })
 

@@ -5,6 +5,8 @@ import type * as Path from "effect/Path"
 import type { PlatformError } from "effect/PlatformError"
 import { type FileVersion, typeOf } from "../../domain/session/Changes.ts"
 import { systemText } from "../files/SystemText.ts"
+import { readTarget } from "./LinkTarget.ts"
+import { makeRealFolders } from "./RealFolders.ts"
 import { type Blobs, FILE_LIMIT, hashOf } from "./Blobs.ts"
 
 /** A version that is not kept. `missed` is the reason, for a person. */
@@ -19,9 +21,12 @@ export interface Capture {
   readonly look: (path: string) => Effect.Effect<Captured>
   /** The same, and keeps the bytes in the session's folder. */
   readonly keep: (scratch: string, path: string) => Effect.Effect<Captured>
-  /** Whether no link leads to the folder of the path. */
+  /** Whether the folder of the path is there, and no link leads to it. */
   readonly isReal: (path: string) => Effect.Effect<boolean>
 }
+
+/** For one act, such as an undo: it remembers where it was, and is not to be used after anybody else had a turn. */
+export type BeginCapture = () => Capture
 
 const NO_ROOM = "the session keeps as much of earlier versions as it may"
 
@@ -29,14 +34,9 @@ const megabytes = (bytes: number): string => `${Math.round(bytes / 1024 / 1024)}
 
 export const TOO_LARGE = `it is larger than ${megabytes(FILE_LIMIT)}`
 
-export const makeCapture = (fs: FileSystem.FileSystem, paths: Path.Path, blobs: Blobs): Capture => {
-  const isReal = (path: string) => {
-    const parent = paths.dirname(path)
-    return Effect.orElseSucceed(
-      Effect.map(fs.realPath(parent), (real) => real === parent),
-      () => false
-    )
-  }
+export const makeCapture = (fs: FileSystem.FileSystem, paths: Path.Path, blobs: Blobs) => (): Capture => {
+  const folders = makeRealFolders(fs, paths)
+  const isReal = (path: string) => folders.has(paths.dirname(path))
 
   const capture = (keep: (bytes: Uint8Array) => Effect.Effect<string | Unkept, PlatformError>) =>
     Effect.fnUntraced(
@@ -48,7 +48,7 @@ export const makeCapture = (fs: FileSystem.FileSystem, paths: Path.Path, blobs: 
           case "folder":
             return { hash: "", mode, size: 0 }
           case "link": {
-            const bytes = new TextEncoder().encode(yield* fs.readLink(path))
+            const bytes = yield* readTarget(path)
             const hash = yield* keep(bytes)
             return typeof hash === "string" ? { hash, mode, size: bytes.length } : hash
           }

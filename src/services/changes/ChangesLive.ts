@@ -27,13 +27,13 @@ export const layer = (
       const paths = yield* Path.Path
       const spawner = yield* ChildProcessSpawner
       const blobs = makeBlobs(fs, paths)
-      const capture = makeCapture(fs, paths, blobs)
+      const begin = makeCapture(fs, paths, blobs)
       const git = makeGit(fs, paths, spawner, environment)
       const contents = makeContents(fs, paths, blobs, git)
       const snapshots = makeSnapshots(fs, paths, makeListing(fs, paths, git), contents)
       return {
-        ...makeRecorder(fs, paths, capture, snapshots),
-        undo: makeUndo(fs, paths, blobs, capture),
+        ...makeRecorder(fs, paths, begin, snapshots),
+        undo: makeUndo(fs, paths, blobs, begin),
         diff: makeNetDiff(blobs),
         inherit: Effect.fn("Changes.inherit")(blobs.inherit)
       }

@@ -10,6 +10,7 @@ import { typeOf } from "../../domain/session/Changes.ts"
 import { systemText } from "../files/SystemText.ts"
 import { type Blobs, FILE_LIMIT } from "./Blobs.ts"
 import type { Git, ObjectStore, Repository } from "./Git.ts"
+import { readTarget } from "./LinkTarget.ts"
 import type { Stat } from "./Stat.ts"
 import { Unaffordable } from "./Unaffordable.ts"
 
@@ -69,10 +70,7 @@ export const makeContents = (fs: FileSystem.FileSystem, paths: Path.Path, blobs:
     )
 
   const copy = Effect.fnUntraced(function* (scratch: string, path: string, stat: Stat) {
-    const read =
-      typeOf(stat) === "link"
-        ? Effect.map(fs.readLink(path), (target) => new TextEncoder().encode(target))
-        : fs.readFile(path)
+    const read = typeOf(stat) === "link" ? readTarget(path) : fs.readFile(path)
     const bytes = yield* Effect.option(read)
     return Option.isNone(bytes) ? undefined : yield* keepBlob(scratch, bytes.value)
   })

@@ -9,19 +9,27 @@ import { type Stat, statAll } from "./Stat.ts"
 /** Folders that are looked into for one command. */
 const LIMIT = 500
 
-/** The folders that a path is in, up to the root and without it. */
-export const foldersUpTo = (paths: Path.Path, root: string, path: string): ReadonlyArray<string> => {
-  const folders: Array<string> = []
-  for (let at = paths.dirname(path); at !== root && isWithin(root, at); at = paths.dirname(at)) folders.push(at)
-  return folders
+/** Finds for files the innermost folder below the root, on the way to them, of which something holds. */
+export const makeInnermost = (paths: Path.Path, root: string, holds: (folder: string) => boolean) => {
+  const found = new Map<string, string | undefined>()
+  return (file: string): string | undefined => {
+    const way: Array<string> = []
+    let at = paths.dirname(file)
+    while (at !== root && isWithin(root, at) && !found.has(at) && !holds(at)) {
+      way.push(at)
+      at = paths.dirname(at)
+    }
+    const answer = found.has(at) ? found.get(at) : at !== root && isWithin(root, at) ? at : undefined
+    for (const folder of way) found.set(folder, answer)
+    return answer
+  }
 }
 
 /** The folders of files, and the root. */
 export const foldersOf = (paths: Path.Path, root: string, files: Iterable<string>): ReadonlySet<string> => {
   const folders = new Set([root])
   for (const file of files) {
-    if (folders.has(paths.dirname(file))) continue
-    for (const folder of foldersUpTo(paths, root, file)) folders.add(folder)
+    for (let at = paths.dirname(file); !folders.has(at) && isWithin(root, at); at = paths.dirname(at)) folders.add(at)
   }
   return folders
 }

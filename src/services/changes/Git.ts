@@ -13,13 +13,22 @@ import * as Stream from "effect/Stream"
 import { childEnvironment, type Environment } from "../../domain/ChildEnvironment.ts"
 import { gitQuote } from "../../domain/text/GitQuote.ts"
 import { systemText } from "../files/SystemText.ts"
+import { findExecutable } from "../sandbox/Executable.ts"
 import { spawn } from "../sandbox/Spawn.ts"
+import { decodeName } from "./OddNames.ts"
 import { Unaffordable } from "./Unaffordable.ts"
 
 /** A repository: where its objects are, and how they are named. */
 export interface Repository {
   readonly objects: string
   readonly format: string
+}
+
+/** Names of files below a folder; a repository inside is one name that ends with `/`. */
+export interface GitNames {
+  readonly names: ReadonlyArray<string>
+  /** Those that are not UTF-8. */
+  readonly odd: ReadonlyArray<Uint8Array>
 }
 
 /** Where a session keeps objects of its own, beside those of the repositories that it works in. */
@@ -31,8 +40,8 @@ export interface ObjectStore {
 export interface Git {
   /** Undefined outside of a work tree, and where there is no git. */
   readonly repositoryOf: (folder: string) => Effect.Effect<Repository | undefined>
-  /** Files below the folder that git tracks or would track; a repository inside is one name that ends with `/`. */
-  readonly files: (folder: string) => Effect.Effect<ReadonlyArray<string>, Unaffordable>
+  /** Files below the folder that git tracks or would track; fails when there are more than `most`. */
+  readonly files: (folder: string, most: number) => Effect.Effect<GitNames, Unaffordable>
   /** Keeps the bytes of files, and gives the names of their objects in the same order. */
   readonly keep: (
     store: ObjectStore,
@@ -52,6 +61,15 @@ const CAREFUL = ["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null",
 const FAST = ["-c", "core.looseCompression=1", "-c", "core.fsync=none"]
 
 const NEWLINE = 10
+const NUL = 0
+
+/** In bytes: what git may answer, with names and with what files hold. */
+const ANSWER_LIMIT = 16 * 1024 * 1024
+const BYTES_LIMIT = 128 * 1024 * 1024
+
+/** Why a folder is not looked at. `what` it has too much of. */
+export const tooLarge = (what: string): Unaffordable =>
+  new Unaffordable({ message: `it is too large to record: it has more than ${what}` })
 
 /** `<name> <type> <size>`, a line end, the bytes and a line end, one after another; or `<name> missing`. */
 const parseObjects = (bytes: Uint8Array): ReadonlyArray<Uint8Array | undefined> => {
@@ -72,7 +90,33 @@ const parseObjects = (bytes: Uint8Array): ReadonlyArray<Uint8Array | undefined> 
   return objects
 }
 
-const joined = (chunks: ReadonlyArray<Uint8Array>): Uint8Array => Buffer.concat(chunks)
+interface Parts {
+  readonly input?: string
+  readonly variables?: Readonly<Record<string, string>>
+  /** In bytes, what is read of the answer at most, and what becomes of a longer one. */
+  readonly limit?: number
+  readonly beyond?: Unaffordable
+  /** Sees the answer as it comes, and can end it. */
+  readonly check?: (chunk: Uint8Array) => Effect.Effect<void, Unaffordable>
+}
+
+/** The parts of a list whose items end with NUL. */
+const itemsOf = (bytes: Uint8Array): ReadonlyArray<Uint8Array> => {
+  const items: Array<Uint8Array> = []
+  for (let at = 0; at < bytes.length;) {
+    const end = bytes.indexOf(NUL, at)
+    const item = bytes.subarray(at, end === -1 ? undefined : end)
+    if (item.length > 0) items.push(item)
+    at += item.length + 1
+  }
+  return items
+}
+
+const countOf = (bytes: Uint8Array): number => {
+  let count = 0
+  for (let at = bytes.indexOf(NUL); at !== -1; at = bytes.indexOf(NUL, at + 1)) count++
+  return count
+}
 
 export const makeGit = (
   fs: FileSystem.FileSystem,
@@ -88,12 +132,16 @@ export const makeGit = (
   const run = Effect.fnUntraced(
     function* (
       folder: string,
-      args: ReadonlyArray<string>,
-      { input = "", variables = {} }: { input?: string; variables?: Readonly<Record<string, string>> } = {}
+      options: ReadonlyArray<string>,
+      [subcommand, ...args]: readonly [string, ...ReadonlyArray<string>],
+      { beyond, check = () => Effect.void, input = "", limit = ANSWER_LIMIT, variables = {} }: Parts = {}
     ) {
+      // By its absolute path: it runs in folders of the user, whose own `git` an entry such as `.` of PATH would find.
+      const git = yield* findExecutable(fs, paths, environment, "git")
+      if (git === undefined) return yield* new Unaffordable({ message: "git was not found in PATH" })
       const handle = yield* spawn(
         spawner,
-        ChildProcess.make("git", [...CAREFUL, ...args], {
+        ChildProcess.make(git, [...CAREFUL, ...options, subcommand, ...args], {
           cwd: folder,
           env: { ...quiet, ...variables },
           stdin: input === "" ? "ignore" : Stream.encodeText(Stream.succeed(input)),
@@ -101,10 +149,18 @@ export const makeGit = (
           forceKillAfter: "500 millis"
         })
       )
-      const bytes = joined(yield* Stream.runCollect(handle.stdout))
+      const chunks: Array<Uint8Array> = []
+      let length = 0
+      yield* Stream.runForEach(handle.stdout, (chunk) => {
+        length += chunk.length
+        chunks.push(chunk)
+        return length > limit
+          ? Effect.fail(beyond ?? new Unaffordable({ message: `git ${subcommand} gave more than ${limit} bytes` }))
+          : check(chunk)
+      })
       const code = yield* handle.exitCode
-      if (code !== 0) return yield* new Unaffordable({ message: `git ${args.at(-1)} ended with code ${code}` })
-      return bytes
+      if (code !== 0) return yield* new Unaffordable({ message: `git ${subcommand} ended with code ${code}` })
+      return new Uint8Array(Buffer.concat(chunks))
     },
     Effect.scoped,
     Effect.catchTag("PlatformError", (error: PlatformError) =>
@@ -141,32 +197,51 @@ export const makeGit = (
 
   return {
     repositoryOf: (folder) =>
-      run(folder, [
-        "rev-parse",
-        "--path-format=absolute",
-        "--show-object-format",
-        "--is-inside-work-tree",
-        "--git-path",
-        "objects"
-      ]).pipe(
+      run(
+        folder,
+        [],
+        [
+          "rev-parse",
+          "--path-format=absolute",
+          "--show-object-format",
+          "--is-inside-work-tree",
+          "--git-path",
+          "objects"
+        ]
+      ).pipe(
         Effect.map((bytes) => {
           const [format = "", inside, ...objects] = text(bytes).replace(/\n$/, "").split("\n")
           return inside === "true" ? { format, objects: objects.join("\n") } : undefined
         }),
         Effect.orElseSucceed(() => undefined)
       ),
-    files: (folder) =>
-      Effect.map(
-        run(folder, ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate"]),
-        (bytes) =>
-          text(bytes)
-            .split("\0")
-            .filter((name) => name !== "")
-      ),
+    files: Effect.fnUntraced(function* (folder, most) {
+      let count = 0
+      const bytes = yield* run(
+        folder,
+        [],
+        ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate"],
+        {
+          beyond: tooLarge(`${ANSWER_LIMIT / 1024 / 1024} MB of names of files`),
+          check: (chunk) => {
+            count += countOf(chunk)
+            return count > most ? Effect.fail(tooLarge(`${most} files`)) : Effect.void
+          }
+        }
+      )
+      const names: Array<string> = []
+      const odd: Array<Uint8Array> = []
+      for (const item of itemsOf(bytes)) {
+        const name = decodeName(item)
+        if (name === undefined) odd.push(item)
+        else names.push(name)
+      }
+      return { names, odd }
+    }),
     keep: Effect.fnUntraced(function* (store, files) {
       if (files.length === 0) return []
       yield* prepare(store)
-      const bytes = yield* run(store.folder, [...FAST, "hash-object", "-w", "--no-filters", "--stdin-paths"], {
+      const bytes = yield* run(store.folder, FAST, ["hash-object", "-w", "--no-filters", "--stdin-paths"], {
         input: files.map((path) => `${gitQuote(path)}\n`).join(""),
         variables: variablesOf(store)
       })
@@ -174,7 +249,8 @@ export const makeGit = (
     }),
     read: Effect.fnUntraced(function* (store, names) {
       if (names.length === 0) return []
-      const bytes = yield* run(store.folder, ["cat-file", "--batch"], {
+      const bytes = yield* run(store.folder, [], ["cat-file", "--batch"], {
+        limit: BYTES_LIMIT,
         input: names.map((name) => `${name}\n`).join(""),
         variables: variablesOf(store)
       })

@@ -4,9 +4,10 @@ import type * as FileSystem from "effect/FileSystem"
 import type * as Path from "effect/Path"
 import { typeOf } from "../../domain/session/Changes.ts"
 import { makeIgnoreRules } from "../files/IgnoreRules.ts"
-import type { Git, Repository } from "./Git.ts"
+import { type Git, type Repository, tooLarge } from "./Git.ts"
+import { mayBeOdd, noteIn, noteNames } from "./OddNames.ts"
 import { type Stat, statAll } from "./Stat.ts"
-import { Unaffordable } from "./Unaffordable.ts"
+import type { Unaffordable } from "./Unaffordable.ts"
 
 /** Files that are looked at before and after a command. Without git each of them is read and copied once. */
 const GIT_LIMIT = 50_000
@@ -18,19 +19,19 @@ const FOLDER_LIMIT = 5_000
 /** Files and links by their absolute paths, and the repositories that some of them are in. */
 export interface Listing {
   readonly files: ReadonlyMap<string, Stat>
+  /** What has a name that is not UTF-8: by its path, escaped for a person, something that changes with it. */
+  readonly odd: ReadonlyMap<string, string>
   readonly repositories: ReadonlyArray<Repository>
 }
 
 export type List = (folder: string) => Effect.Effect<Listing, Unaffordable>
-
-const tooMany = (limit: number): Unaffordable =>
-  new Unaffordable({ message: `it has more than ${limit} files, too many to look at with each command` })
 
 export const makeListing =
   (fs: FileSystem.FileSystem, paths: Path.Path, git: Git): List =>
   (root) =>
     Effect.gen(function* () {
       const files = new Map<string, Stat>()
+      const odd = new Map<string, string>()
       const repositories: Array<Repository> = []
       const rules = makeIgnoreRules(fs, paths)
       let folders = 0
@@ -58,8 +59,8 @@ export const makeListing =
         repository: Repository
       ): Effect.fn.Return<void, Unaffordable> {
         repositories.push(repository)
-        const names = yield* git.files(folder)
-        if (files.size + names.length > GIT_LIMIT) return yield* tooMany(GIT_LIMIT)
+        const { names, odd: strange } = yield* git.files(folder, Math.max(GIT_LIMIT - files.size, 0))
+        yield* noteNames(odd, folder, strange)
         // Git names a repository inside of another one, and does not look into it.
         for (const inside of yield* look(names.map((name) => paths.join(folder, name.replace(/\/$/, ""))))) {
           const nested = yield* beginning(inside)
@@ -69,9 +70,7 @@ export const makeListing =
 
       const walk = Effect.fnUntraced(function* (folder: string): Effect.fn.Return<void, Unaffordable> {
         if (++folders > FOLDER_LIMIT) {
-          return yield* new Unaffordable({
-            message: `it has more than ${FOLDER_LIMIT} folders and is in no git repository`
-          })
+          return yield* tooLarge(`${FOLDER_LIMIT} folders and is in no git repository`)
         }
         const entries = yield* Effect.orElseSucceed(fs.readDirectoryEntries(folder), () => [])
         const visible = yield* Effect.filter(
@@ -79,8 +78,9 @@ export const makeListing =
           ({ name, type }) =>
             Effect.map(rules.ignores(paths.join(folder, name), type === "Directory"), (ignored) => !ignored)
         )
+        if (visible.some(({ name }) => mayBeOdd(name))) yield* noteIn(odd, folder)
         const inside = yield* look(visible.map(({ name }) => paths.join(folder, name)))
-        if (files.size > WALK_LIMIT && repositories.length === 0) return yield* tooMany(WALK_LIMIT)
+        if (files.size > WALK_LIMIT && repositories.length === 0) return yield* tooLarge(`${WALK_LIMIT} files`)
         for (const path of inside) {
           const repository = yield* beginning(path)
           yield* repository === undefined ? walk(path) : viaGit(path, repository)
@@ -89,5 +89,5 @@ export const makeListing =
 
       const repository = yield* git.repositoryOf(root)
       yield* repository === undefined ? walk(root) : viaGit(root, repository)
-      return { files, repositories }
+      return { files, odd, repositories }
     })

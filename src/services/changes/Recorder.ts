@@ -2,6 +2,8 @@
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import type * as FileSystem from "effect/FileSystem"
 import type * as Path from "effect/Path"
 import type * as Scope from "effect/Scope"
@@ -9,12 +11,17 @@ import { isWithin } from "../../domain/files/Paths.ts"
 import { type FileChange, type FileVersion, isSameVersion } from "../../domain/session/Changes.ts"
 import type { ChangesShape, RecordChange } from "../Changes.ts"
 import type { Workspace } from "../Workspace.ts"
-import type { Capture, Captured } from "./Capture.ts"
+import type { BeginCapture, Captured } from "./Capture.ts"
+import { limited, makePatience, type Patience } from "./Patience.ts"
 import type { Snapshot, Snapshots } from "./Snapshots.ts"
-import { Unaffordable } from "./Unaffordable.ts"
 
-/** For a look at a folder before a command, and again for one after it. */
+/** For a look at all folders before a command, and again for one after it. */
 const PATIENCE = Duration.seconds(5)
+const TOO_LONG = `looking at the files took longer than ${Duration.toSeconds(PATIENCE)} s`
+
+/** For what is left of a look after somebody cancelled, who waits for an answer. */
+const HASTE = Duration.seconds(1)
+const CUT_SHORT = "the turn was cancelled before all files could be looked at"
 
 /** What is remembered of one session. */
 interface Memory {
@@ -29,7 +36,7 @@ type Look = Snapshot | { readonly root: string; readonly missed: string }
 export const makeRecorder = (
   fs: FileSystem.FileSystem,
   paths: Path.Path,
-  capture: Capture,
+  begin: BeginCapture,
   snapshots: Snapshots
 ): Pick<ChangesShape, "recording" | "recordingAll"> => {
   const memories = new WeakMap<Scope.Scope, Memory>()
@@ -75,29 +82,21 @@ export const makeRecorder = (
   const recording: ChangesShape["recording"] = (workspace, record, given, change) =>
     Effect.uninterruptibleMask((restore) =>
       Effect.gen(function* () {
+        const { scratch } = workspace
         const memory = memoryOf(workspace)
         const before = new Map<string, Captured>()
-        for (const path of yield* concerned(given)) before.set(path, yield* capture.keep(workspace.scratch, path))
+        const first = begin()
+        for (const path of yield* concerned(given)) before.set(path, yield* first.keep(scratch, path))
         const exit = yield* Effect.exit(restore(change))
-        for (const [path, was] of before) {
-          yield* put(memory, record, path, was, yield* capture.keep(workspace.scratch, path))
-        }
+        const second = begin()
+        for (const [path, was] of before) yield* put(memory, record, path, was, yield* second.keep(scratch, path))
         return yield* exit
       })
     )
 
-  const inTime = <A>(effect: Effect.Effect<A, Unaffordable>): Effect.Effect<A, Unaffordable> =>
-    Effect.timeoutOrElse(effect, {
-      duration: PATIENCE,
-      orElse: () => {
-        const message = `looking at its files took longer than ${Duration.toSeconds(PATIENCE)} s`
-        return Effect.fail(new Unaffordable({ message }))
-      }
-    })
-
   const take = Effect.fnUntraced(function* ({ scratch }: Workspace, root: string, earlier: Snapshot | undefined) {
     const now = yield* Clock.currentTimeMillis
-    return yield* inTime(snapshots.take(scratch, root, now, earlier))
+    return yield* snapshots.take(scratch, root, now, earlier)
   })
 
   /** The folders of the workspace, without those that lie in another one. */
@@ -106,11 +105,16 @@ export const makeRecorder = (
     return real.filter((root) => !real.some((other) => other !== root && isWithin(other, root)))
   })
 
-  const look = Effect.fnUntraced(function* (workspace: Workspace, root: string): Effect.fn.Return<Look> {
+  const look = Effect.fnUntraced(function* (
+    workspace: Workspace,
+    root: string,
+    patience: Patience
+  ): Effect.fn.Return<Look> {
     const { looks } = memoryOf(workspace)
     const earlier = looks.get(root)
     if (typeof earlier === "string") return { root, missed: earlier }
-    return yield* take(workspace, root, earlier).pipe(
+    if (patience.isOver()) return { root, missed: TOO_LONG }
+    return yield* patience.within(take(workspace, root, earlier)).pipe(
       Effect.tap((snapshot) => Effect.sync(() => looks.set(root, snapshot))),
       // The next command would wait for the same answer.
       Effect.catch(({ message }) =>
@@ -122,43 +126,61 @@ export const makeRecorder = (
     )
   })
 
+  const lookAtAll = Effect.fnUntraced(function* (workspace: Workspace) {
+    const patience = makePatience()
+    const looks = Effect.flatMap(rootsOf(workspace), (roots) =>
+      Effect.forEach(roots, (root) => look(workspace, root, patience))
+    )
+    return yield* limited(patience, looks, PATIENCE, TOO_LONG)
+  })
+
   const changesSince = Effect.fnUntraced(function* (workspace: Workspace, before: Look) {
     if ("missed" in before) return [{ path: before.root, missed: before.missed }]
     const after = yield* take(workspace, before.root, before)
     memoryOf(workspace).looks.set(before.root, after)
-    return yield* inTime(snapshots.compare(workspace.scratch, before, after))
+    return yield* snapshots.compare(workspace.scratch, before, after)
   })
 
-  const finish = Effect.fnUntraced(function* (
+  /** Never fails and never takes long: what could not be looked at is missed, and says why. */
+  const gather = Effect.fnUntraced(function* (
     workspace: Workspace,
-    record: RecordChange,
-    before: Look,
-    meanwhile: ReadonlyMap<string, FileVersion | null>
+    before: ReadonlyArray<Look>,
+    restore: <A>(effect: Effect.Effect<A>) => Effect.Effect<A>,
+    isCancelled: boolean
   ) {
-    const changes: ReadonlyArray<FileChange> = yield* Effect.catch(changesSince(workspace, before), ({ message }) =>
-      Effect.succeed([{ path: before.root, missed: message }])
+    const patience = makePatience()
+    const looks = Effect.forEach(before, (one) =>
+      Effect.catch(
+        patience.within(changesSince(workspace, one)),
+        ({ message }): Effect.Effect<ReadonlyArray<FileChange>> => Effect.succeed([{ path: one.root, missed: message }])
+      )
     )
-    for (const change of changes) {
-      // What somebody else of the session changed meanwhile is recorded already.
-      const recorded = "missed" in change ? undefined : meanwhile.get(change.path)
-      const own = recorded === undefined || "missed" in change ? change : { ...change, before: recorded }
-      if (!("missed" in own) && isSameVersion(own.before, own.after)) continue
-      yield* note(memoryOf(workspace), record, own)
+    const fiber = yield* Effect.forkChild(looks)
+    const hurried = limited(patience, Fiber.await(fiber), HASTE, CUT_SHORT)
+    if (isCancelled) yield* hurried
+    else {
+      const waited = yield* Effect.exit(restore(limited(patience, Fiber.await(fiber), PATIENCE, TOO_LONG)))
+      if (Exit.isFailure(waited)) yield* hurried
     }
+    return (yield* Fiber.join(fiber)).flat()
   })
 
   const recordingAll: ChangesShape["recordingAll"] = (workspace, record, change) =>
     Effect.uninterruptibleMask((restore) =>
       Effect.gen(function* () {
-        const { running } = memoryOf(workspace)
-        const before = yield* restore(
-          Effect.flatMap(rootsOf(workspace), (roots) => Effect.forEach(roots, (root) => look(workspace, root)))
-        )
+        const memory = memoryOf(workspace)
+        const before = yield* restore(lookAtAll(workspace))
         const meanwhile = new Map<string, FileVersion | null>()
-        running.add(meanwhile)
+        memory.running.add(meanwhile)
         const exit = yield* Effect.exit(restore(change))
-        running.delete(meanwhile)
-        for (const one of before) yield* finish(workspace, record, one, meanwhile)
+        memory.running.delete(meanwhile)
+        for (const found of yield* gather(workspace, before, restore, Exit.hasInterrupts(exit))) {
+          // What somebody else of the session changed meanwhile is recorded already.
+          const recorded = "missed" in found ? undefined : meanwhile.get(found.path)
+          const own = recorded === undefined || "missed" in found ? found : { ...found, before: recorded }
+          if (!("missed" in own) && isSameVersion(own.before, own.after)) continue
+          yield* note(memory, record, own)
+        }
         return yield* exit
       })
     )

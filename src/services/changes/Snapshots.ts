@@ -6,9 +6,10 @@ import { type FileChange, type FileVersion, isSameVersion } from "../../domain/s
 import { FILE_LIMIT } from "./Blobs.ts"
 import { type Captured, TOO_LARGE } from "./Capture.ts"
 import type { ContentId, Contents } from "./Contents.ts"
-import { foldersOf, foldersUpTo, newFolders } from "./Folders.ts"
+import { foldersOf, makeInnermost, newFolders } from "./Folders.ts"
 import type { Repository } from "./Git.ts"
 import type { List } from "./Listing.ts"
+import { makeRealFolders } from "./RealFolders.ts"
 import { type Stat, statAll } from "./Stat.ts"
 import type { Unaffordable } from "./Unaffordable.ts"
 
@@ -27,6 +28,8 @@ export interface Snapshot {
   readonly root: string
   readonly takenAt: number
   readonly files: ReadonlyMap<string, Known>
+  /** What has a name that is not UTF-8, as `Listing` has it. */
+  readonly odd: ReadonlyMap<string, string>
   /** The folders that the files are in, the root among them. */
   readonly folders: ReadonlyMap<string, Stat>
   readonly repositories: ReadonlyArray<Repository>
@@ -49,8 +52,13 @@ export interface Snapshots {
 }
 
 const MOVED = "it is older than the command, and was not among the files that are looked after"
+const ODD = "its name is not UTF-8, so that it could not be recorded, and is left as the command left it"
 const UNREADABLE = "it could not be read"
 const LOST = "its bytes could not be kept"
+
+/** Keys whose values differ, or that only one of them has. */
+const differing = (one: ReadonlyMap<string, string>, other: ReadonlyMap<string, string>): ReadonlyArray<string> =>
+  [...new Set([...one.keys(), ...other.keys()])].filter((key) => one.get(key) !== other.get(key))
 
 /** Every repository once. */
 const merged = (...all: ReadonlyArray<ReadonlyArray<Repository>>): ReadonlyArray<Repository> => [
@@ -70,12 +78,12 @@ export const makeSnapshots = (
 ): Snapshots => {
   /** Files that are not listed any more may still be there; a link may have taken the place of their folder. */
   const stillThere = Effect.fnUntraced(function* (files: ReadonlyArray<string>) {
-    const folders = new Map<string, boolean>()
+    const real = makeRealFolders(fs, paths)
+    const folders = new Set<string>()
     for (const folder of new Set(files.map((path) => paths.dirname(path)))) {
-      const real = yield* Effect.orElseSucceed(fs.realPath(folder), () => undefined)
-      folders.set(folder, real === folder)
+      if (yield* real.has(folder)) folders.add(folder)
     }
-    return yield* statAll(files.filter((path) => folders.get(paths.dirname(path)) === true))
+    return yield* statAll(files.filter((path) => folders.has(paths.dirname(path))))
   })
 
   const take: Snapshots["take"] = Effect.fnUntraced(function* (scratch, root, now, earlier) {
@@ -95,7 +103,7 @@ export const makeSnapshots = (
     const ids = yield* contents.keep(scratch, unknown, repositories)
     for (const [path, stat] of unknown) files.set(path, { ...stat, id: ids.get(path) })
     const folders = yield* statAll(foldersOf(paths, root, files.keys()))
-    return { root, takenAt: now, files, folders, repositories }
+    return { root, takenAt: now, files, odd: listing.odd, folders, repositories }
   })
 
   /** Files that are not what they were, and what came from where nobody looks. */
@@ -106,15 +114,18 @@ export const makeSnapshots = (
       (path) => !isSame(before.files.get(path), after.files.get(path))
     )
     const strange = new Set<string>()
+    const movedIn = makeInnermost(
+      paths,
+      before.root,
+      (folder) => !before.folders.has(folder) && (after.folders.get(folder)?.changedAt ?? 0) >= since
+    )
     for (const [path, { bornAt, changedAt, inode }] of after.files) {
       if (before.files.has(path)) continue
       if (bornAt === 0 || bornAt >= since || inodes.has(inode)) changed.push(path)
       else if (changedAt >= since) strange.add(path)
       else {
         // Untouched: either its folder came from elsewhere, or only its listing is new.
-        const moved = foldersUpTo(paths, before.root, path).find(
-          (folder) => !before.folders.has(folder) && (after.folders.get(folder)?.changedAt ?? 0) >= since
-        )
+        const moved = movedIn(path)
         if (moved !== undefined) strange.add(moved)
       }
     }
@@ -151,7 +162,10 @@ export const makeSnapshots = (
       after: after.folders,
       since: before.takenAt - SLACK
     })
-    const changes: Array<FileChange> = [...strange].map((path) => ({ path, missed: MOVED }))
+    const changes: Array<FileChange> = [
+      ...[...strange].map((path) => ({ path, missed: MOVED })),
+      ...differing(before.odd, after.odd).map((path) => ({ path, missed: ODD }))
+    ]
     const put = (path: string, was: Captured, is: Captured) => {
       if (was !== null && "missed" in was) changes.push({ path, missed: was.missed })
       else if (is !== null && "missed" in is) changes.push({ path, missed: is.missed })

@@ -3,7 +3,6 @@ import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import type * as Path from "effect/Path"
-import { isWithin } from "../../domain/files/Paths.ts"
 import { type FileVersion, isSameVersion, typeOf } from "../../domain/session/Changes.ts"
 import { type Net, type NetChange, netOf } from "../../domain/session/NetChanges.ts"
 import { userMessage } from "../../domain/session/ContextMessage.ts"
@@ -12,7 +11,7 @@ import { type Undone, undoneMessage } from "../../domain/session/Undo.ts"
 import { text } from "../../domain/Content.ts"
 import type { ChangesShape, UndoResult } from "../Changes.ts"
 import type { Blobs } from "./Blobs.ts"
-import type { Capture, Captured } from "./Capture.ts"
+import type { BeginCapture, Capture, Captured } from "./Capture.ts"
 import { makeRestore, type Restoration } from "./Restore.ts"
 
 interface Refusal {
@@ -37,23 +36,21 @@ export const makeUndo = (
   fs: FileSystem.FileSystem,
   paths: Path.Path,
   blobs: Blobs,
-  capture: Capture
+  begin: BeginCapture
 ): ChangesShape["undo"] => {
-  const restore = makeRestore(fs, paths, capture)
+  const restore = makeRestore(fs, paths, begin)
 
-  /** A folder that a file of the turn is in goes and comes with it. */
-  const isTold = ({ path, ...change }: NetChange, all: ReadonlyArray<NetChange>): boolean =>
-    !(
-      isFolder(change.after) &&
-      change.before === null &&
-      all.some((other) => other.path !== path && isWithin(path, other.path))
-    )
+  /** Without the folders that a file of the turn is in: they go and come with it. */
+  const told = (all: ReadonlyArray<NetChange>): ReadonlyArray<NetChange> => {
+    const sorted = all.map(({ path }) => `${path}/`).toSorted((one, other) => (one < other ? -1 : 1))
+    const outer = new Set(sorted.filter((path, index) => sorted[index + 1]?.startsWith(path)))
+    return all.filter(({ after, before, path }) => !(isFolder(after) && before === null && outer.has(`${path}/`)))
+  }
 
   /** A folder with something of somebody else in it stays. */
-  const isDone = ({ after, before, path }: NetChange) =>
-    before === null && isFolder(after)
-      ? Effect.map(capture.look(path), (found) => found === null)
-      : Effect.succeed(true)
+  const isDone = Effect.fnUntraced(function* ({ after, before, path }: NetChange, capture: Capture) {
+    return before !== null || !isFolder(after) || (yield* capture.look(path)) === null
+  })
 
   return Effect.fn("Changes.undo")(function* ({ cwd, scratch }, state: SessionState, log) {
     const last = state.changes.findLast(({ changes }) => {
@@ -82,6 +79,7 @@ export const makeUndo = (
       return mixed ? `Somebody else changed it in the middle of the turn. ${advice}` : undefined
     }
 
+    const capture = begin()
     const refused: Array<Refusal> = []
     const wanted: Array<NetChange> = []
     const restorations: Array<Restoration> = []
@@ -109,10 +107,9 @@ export const makeUndo = (
     return yield* restore(restorations).pipe(
       Effect.andThen(
         Effect.gen(function* () {
-          const done = yield* Effect.filter(wanted, isDone)
-          const files = done
-            .filter((change) => isTold(change, done))
-            .map((change) => ({ path: change.path, what: whatOf(change) }))
+          const now = begin()
+          const done = yield* Effect.filter(wanted, (change) => isDone(change, now))
+          const files = told(done).map((change) => ({ path: change.path, what: whatOf(change) }))
           yield* log({ _tag: "ChangesUndone", turn: last.turn, count: last.changes.length })
           if (files.length > 0) {
             yield* log({ _tag: "ContextAppended", messages: [userMessage([text(undoneMessage(files, cwd))])] })
@@ -126,8 +123,12 @@ export const makeUndo = (
           return { _tag: "Undone", files, notes } satisfies UndoResult
         })
       ),
-      Effect.catchTag("RestoreFailed", ({ path, reason }) =>
-        Effect.succeed({ _tag: "Refused", reasons: [{ path, reason }] } satisfies UndoResult)
+      Effect.catchTag("RestoreFailed", ({ path, reason, stranded }) =>
+        Effect.succeed({
+          _tag: "Refused",
+          reasons: [{ path, reason }, ...stranded],
+          ...(stranded.length > 0 ? { isHalf: true } : {})
+        } satisfies UndoResult)
       ),
       Effect.uninterruptible
     )

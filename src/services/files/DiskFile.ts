@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import type { PlatformError } from "effect/PlatformError"
+import { clip } from "../../domain/text/Clip.ts"
 import { decode, encode, type Encoding } from "../../domain/text/Encoding.ts"
 import { fingerprint } from "../../domain/text/Fingerprint.ts"
 import { fileKind } from "../../domain/text/FileKind.ts"
@@ -42,7 +43,7 @@ const causes: Readonly<Record<string, string>> = {
 /** Characters of a name that is too long. */
 const SHOWN = 100
 
-const shorten = (path: string): string => `${path.slice(0, SHOWN)}…`.toWellFormed()
+const shorten = (path: string): string => `${clip(path, SHOWN)}…`.toWellFormed()
 
 export const failure = (path: string, error: PlatformError): FileFailed => {
   const text = systemText(error)

@@ -10,6 +10,7 @@ import { countLines, lineStart } from "../../domain/text/Lines.ts"
 import { toUnix } from "../../domain/text/LineEnding.ts"
 import type { LineRange } from "../ClientFS.ts"
 import type { Editor } from "../Editor.ts"
+import { clip } from "../../domain/text/Clip.ts"
 
 /** `text` is undefined where the disk counts. `notice`: why, where that is no ordinary answer. */
 export interface Buffer {
@@ -36,7 +37,7 @@ const LENGTH_LIMIT = 50 * 1024 * 1024
 const sequel = "Files are read from the disk, without changes that are not saved."
 const silent = `The editor did not say within ${Duration.toSeconds(PATIENCE)} s what it shows. ${sequel}`
 const failing = (message: string) =>
-  `The editor could not say what it shows (${message.replaceAll(/\s+/g, " ").trim().slice(0, 200)}). ${sequel}`
+  `The editor could not say what it shows (${clip(message.replaceAll(/\s+/g, " ").trim(), 200)}). ${sequel}`
 const senseless = `What the editor showed for a file is no text of a file, and was not believed. ${sequel}`
 const unheeding =
   "The editor gives whole files where lines were asked for, and was not believed. They come from the disk."

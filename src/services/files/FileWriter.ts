@@ -6,14 +6,17 @@
  * loses, as it does when anybody else writes to it. Of a file with several hard links the other names keep the old text:
  * they can lie outside of the workspace, where nobody allowed a change.
  */
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import type * as Path from "effect/Path"
 import type { PlatformError } from "effect/PlatformError"
 import * as Random from "effect/Random"
+import { clip } from "../../domain/text/Clip.ts"
 import { FileFailed } from "../ClientFS.ts"
 import { failure } from "./DiskFile.ts"
+import { systemText } from "./SystemText.ts"
 
 /** `path` is a real path; null: the file goes. `like` is an existing file whose permissions a new file takes. */
 export interface FileState {
@@ -24,7 +27,7 @@ export interface FileState {
 }
 
 export interface FileWriter {
-  /** All or nothing. Makes parent folders. */
+  /** All or nothing. Makes parent folders. A failure names what could not become again what it was. */
   readonly apply: (states: ReadonlyArray<FileState>) => Effect.Effect<void, FileFailed>
 }
 
@@ -40,6 +43,9 @@ interface Permissions {
 
 const PERMISSIONS = 0o777
 const NEW_FILE = 0o666
+
+/** Files that a failure names. */
+const NAMED = 20
 
 /** Whoever may read may run. */
 const runnable = (mode: number, executable: boolean): number =>
@@ -77,7 +83,7 @@ export const makeFileWriter = (fs: FileSystem.FileSystem, paths: Path.Path): Fil
     executable?: boolean
   ) {
     const suffix = (yield* Random.nextIntBetween(0, 2 ** 48)).toString(36)
-    const temporary = paths.join(paths.dirname(path), `.${paths.basename(path).slice(0, 60)}.${suffix}.tmp`)
+    const temporary = paths.join(paths.dirname(path), `.${clip(paths.basename(path), 60)}.${suffix}.tmp`)
     yield* fill(temporary, bytes, permissions, executable).pipe(
       Effect.andThen(fs.rename(temporary, path)),
       Effect.onError(() => Effect.ignore(fs.remove(temporary, { force: true })))
@@ -94,7 +100,19 @@ export const makeFileWriter = (fs: FileSystem.FileSystem, paths: Path.Path): Fil
       })
     }
     const before = yield* fs.readFile(path)
-    yield* Effect.onError(fs.writeFile(path, bytes), () => Effect.ignore(fs.writeFile(path, before)))
+    yield* Effect.catch(fs.writeFile(path, bytes), (error) =>
+      Effect.matchEffect(fs.writeFile(path, before), {
+        onSuccess: () => Effect.fail(error),
+        onFailure: (second) =>
+          Effect.fail(
+            new FileFailed({
+              reason: "io",
+              path,
+              message: `${path} could not be written (${systemText(error)}), nor could its text be put back (${systemText(second)}): it may hold only a part of either`
+            })
+          )
+      })
+    )
   })
 
   const replace = Effect.fnUntraced(function* (state: FileState & { bytes: Uint8Array }, like: Step["like"]) {
@@ -127,40 +145,59 @@ export const makeFileWriter = (fs: FileSystem.FileSystem, paths: Path.Path): Fil
       { discard: true }
     )
 
-  type WayBack = Effect.Effect<unknown, PlatformError>
+  interface WayBack {
+    readonly path: string
+    readonly go: Effect.Effect<unknown, PlatformError>
+  }
 
   const former = Effect.fnUntraced(function* (path: string) {
     const info = yield* infoOf(path)
     const before = Option.isNone(info) ? undefined : yield* fs.readFile(path)
-    const restore: WayBack =
-      before === undefined ? fs.remove(path, { force: true }) : put(path, before, permissionsOf(info))
-    return { restore }
+    return {
+      path,
+      go: before === undefined ? fs.remove(path, { force: true }) : put(path, before, permissionsOf(info))
+    } satisfies WayBack
   })
 
   /** One step alone leaves nothing to bring back but the folders that it made. */
   const step = Effect.fnUntraced(
     function* ({ like, state }: Step, back: Array<WayBack>, isAlone: boolean) {
       const { bytes, path } = state
-      const { restore } = isAlone ? { restore: Effect.void } : yield* former(path)
+      const restore = isAlone ? undefined : yield* former(path)
       if (bytes === null) yield* fs.remove(path)
       else {
         const made = yield* makeFolders(paths.dirname(path))
-        if (made.length > 0) back.push(removeFolders(made))
+        if (made.length > 0) back.push({ path: paths.dirname(path), go: removeFolders(made) })
         yield* replace({ ...state, bytes }, like)
       }
-      back.push(restore)
+      if (restore !== undefined) back.push(restore)
     },
     Effect.uninterruptible,
     (effect, { state: { path } }) =>
       Effect.catchTag(effect, "PlatformError", (error) => Effect.fail(failure(path, error)))
   )
 
-  const undo = (back: ReadonlyArray<WayBack>) =>
-    Effect.forEach(
-      back.toReversed(),
-      (way) => Effect.catch(way, (error) => Effect.logError("A file could not be brought back", error.message)),
-      { discard: true }
-    )
+  /** What could not be brought back, and why. */
+  const undo = Effect.fnUntraced(function* (back: ReadonlyArray<WayBack>) {
+    const left: Array<string> = []
+    for (const { go, path } of back.toReversed()) {
+      yield* Effect.catch(go, (error) => Effect.sync(() => left.push(`${path} (${systemText(error)})`)))
+    }
+    if (left.length > 0) yield* Effect.logError("Files could not be brought back", left)
+    return left
+  })
+
+  const withLeft = (failed: FileFailed, left: ReadonlyArray<string>): FileFailed => {
+    if (left.length === 0) return failed
+    const more = left.length > NAMED ? ` and ${left.length - NAMED} more` : ""
+    const { notice, path, reason } = failed
+    return new FileFailed({
+      reason,
+      path,
+      ...(notice === undefined ? {} : { notice }),
+      message: `${failed.message}. Not all could become again what it was; look at ${left.slice(0, NAMED).join(", ")}${more}`
+    })
+  }
 
   return {
     apply: Effect.fnUntraced(function* (states) {
@@ -173,9 +210,11 @@ export const makeFileWriter = (fs: FileSystem.FileSystem, paths: Path.Path): Fil
         }))
       )
       const back: Array<WayBack> = []
-      yield* Effect.onError(
-        Effect.forEach(steps, (each) => step(each, back, steps.length === 1), { discard: true }),
-        () => undo(back)
+      yield* Effect.forEach(steps, (each) => step(each, back, steps.length === 1), { discard: true }).pipe(
+        Effect.onError((cause) => (Cause.hasFails(cause) ? Effect.void : undo(back))),
+        Effect.catch((failed) =>
+          Effect.uninterruptible(Effect.flatMap(undo(back), (left) => Effect.fail(withLeft(failed, left))))
+        )
       )
     })
   }

@@ -2,7 +2,9 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { version } from "../../domain/Version.ts"
+import { clip } from "../../domain/text/Clip.ts"
 import * as Lenient from "../../domain/wire/Lenient.ts"
+import { visible } from "../../domain/text/Visible.ts"
 import { McpFailed, type McpTransport } from "./transport/McpTransport.ts"
 import { MODERN, SERVER_INFO } from "./Modern.ts"
 
@@ -48,7 +50,9 @@ const decodeDiscovered = decode(Discovered, "a description of itself")
 const MAX_SOFTWARE = 100
 
 const softwareOf = (info: typeof Info.Type | undefined): string | undefined =>
-  info === undefined ? undefined : [info.name, info.version ?? ""].join(" ").trim().slice(0, MAX_SOFTWARE)
+  info === undefined
+    ? undefined
+    : clip(visible([info.name, info.version ?? ""].join(" ").replace(/\s+/g, " ")).trim(), MAX_SOFTWARE)
 
 const unknownRevision = (spoken: string) =>
   new McpFailed({

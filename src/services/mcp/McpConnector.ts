@@ -4,7 +4,9 @@ import type * as FileSystem from "effect/FileSystem"
 import type * as Path from "effect/Path"
 import type { ChildProcessSpawner } from "effect/process/ChildProcessSpawner"
 import type * as Scope from "effect/Scope"
+import type { Environment } from "../../domain/ChildEnvironment.ts"
 import type { McpConnection, McpContext, WantedServer } from "../McpManager.ts"
+import { expandServer } from "./Expansion.ts"
 import { makeAliases, makeToolNames } from "./tool/McpToolDefinition.ts"
 import * as Spill from "./tool/Spill.ts"
 import * as Supervisor from "./Supervisor.ts"
@@ -14,7 +16,10 @@ export interface ConnectOptions {
   readonly context: McpContext
   /** Bytes of a result that the model gets. */
   readonly outputLimit: number
+  /** What servers inherit. */
   readonly environment: Readonly<Record<string, string>>
+  /** What their settings may read. */
+  readonly variables: Environment
   readonly fileSystem: FileSystem.FileSystem
   readonly path: Path.Path
   /** Runs without holding up whoever asks for it. */
@@ -24,13 +29,16 @@ export interface ConnectOptions {
 export const connect = Effect.fnUntraced(function* (
   options: ConnectOptions
 ): Effect.fn.Return<McpConnection, never, Scope.Scope | ChildProcessSpawner> {
-  const { context, environment, fileSystem, inBackground, outputLimit, path, servers } = options
+  const { context, environment, fileSystem, inBackground, outputLimit, path, servers, variables } = options
   const aliases = makeAliases()
   const toolName = makeToolNames()
   const spill = Spill.make(fileSystem, path, path.join(context.scratch, "mcp"))
-  const supervised = yield* Effect.forEach(servers, (wanted) =>
-    Supervisor.start({
-      wanted,
+  const supervised = yield* Effect.forEach(servers, (wanted) => {
+    const { problem, read, spec } = expandServer(wanted, variables)
+    if (problem !== undefined) return Supervisor.unusable(wanted, problem)
+    return Supervisor.start({
+      wanted: { ...wanted, spec },
+      read,
       alias: aliases(wanted.spec.name),
       toolName,
       context,
@@ -39,7 +47,7 @@ export const connect = Effect.fnUntraced(function* (
       spill,
       inBackground
     })
-  )
+  })
   return {
     tools: Effect.gen(function* () {
       yield* Effect.forEach(supervised, ({ settled }) => settled, { concurrency: "unbounded", discard: true })

@@ -70,6 +70,20 @@ export const changeOf = (status: McpStatus, told: Told, wasReady: boolean): Chan
   }
 }
 
+/** A server whose tools are not all used. */
+export const leftOut = (name: string, what: string): Notice =>
+  warning(
+    `Not all tools of the MCP server "${name}" are used`,
+    `Of the MCP server "${name}", ${what}. Have it offer fewer or smaller ones.`
+  )
+
+/** A server that always has other tools. */
+export const restless = (name: string, most: number): Notice =>
+  warning(
+    `The MCP server "${name}" changes its tools too often`,
+    `It had more than ${most} different ones in this session. Those that it has are kept as they are; open the session again for others.`
+  )
+
 /** A server that is tolerated, and should be told to those who make it. */
 export const garbage = (name: string, line: string): Notice =>
   warning(

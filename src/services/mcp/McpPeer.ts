@@ -13,6 +13,7 @@ import type { ElicitationForms, McpContext } from "../McpManager.ts"
 import type { Peer } from "./transport/McpTransport.ts"
 import type { Patience } from "./Patience.ts"
 import type { Redactor } from "./Redactor.ts"
+import { clip } from "../../domain/text/Clip.ts"
 
 /** A call of a tool that waits for its result. */
 export interface OpenCall {
@@ -28,6 +29,7 @@ export interface McpPeer extends Peer {
   readonly capabilities: Schema.JsonObject
   /** Calls whose results are awaited, by their request. */
   readonly calls: Map<RequestId.RequestId, OpenCall>
+  readonly redactor: Redactor
   /** Grants or refuses what the server asks. */
   readonly resolve: (method: string, params: unknown, asking: Asking) => Effect.Effect<Schema.JsonObject, WireError>
 }
@@ -105,7 +107,7 @@ const answerOf = (answer: ElicitationAnswer): Schema.JsonObject => {
 /** `3 of 10: half way`. */
 export const progressText = (progress: number, total: number | undefined, message: string | undefined): string => {
   const count = total === undefined ? `${progress}` : `${progress} of ${total}`
-  return message === undefined || message === "" ? count : `${count}: ${message}`.slice(0, MAX_LOG)
+  return message === undefined || message === "" ? count : `${count}: ${message}`
 }
 
 const capabilitiesOf = ({ form, url }: ElicitationForms): Schema.JsonObject => ({
@@ -137,7 +139,7 @@ export const make = ({ context, garbage, name, redactor, toolsChanged }: PeerOpt
     const whose = {
       sessionId: context.sessionId,
       ...(call !== undefined && isCertain ? { callId: call.callId } : {}),
-      message: `The MCP server "${name}" asks: ${redactor.said(asked.message).slice(0, MAX_QUESTION)}`
+      message: `The MCP server "${name}" asks: ${clip(redactor.said(asked.message), MAX_QUESTION)}`
     }
     if (asked.mode === "url" && !isSafe(asked.url)) {
       return yield* refused("The address must be https, without a user name and password in it")
@@ -145,7 +147,7 @@ export const make = ({ context, garbage, name, redactor, toolsChanged }: PeerOpt
     const request: Elicitation =
       asked.mode === "url"
         ? { _tag: "Url", ...whose, url: asked.url, elicitationId: asked.elicitationId }
-        : { _tag: "Form", ...whose, schema: asked.requestedSchema }
+        : { _tag: "Form", ...whose, schema: redactor.fields(asked.requestedSchema) }
     const put = (call?.elicit ?? context.elicit)(request)
     return answerOf(yield* call === undefined ? put : call.patience.waitingFor(put))
   })
@@ -171,7 +173,7 @@ export const make = ({ context, garbage, name, redactor, toolsChanged }: PeerOpt
     const call = id === undefined ? undefined : calls.get(id)
     if (decoded === undefined || call === undefined) return
     yield* call.patience.progressed
-    yield* call.progress(redactor.said(progressText(decoded.progress, decoded.total, decoded.message)))
+    yield* call.progress(clip(redactor.said(progressText(decoded.progress, decoded.total, decoded.message)), MAX_LOG))
   })
 
   const logged = (params: unknown) =>
@@ -180,13 +182,14 @@ export const make = ({ context, garbage, name, redactor, toolsChanged }: PeerOpt
       logs += 1
       if (Option.isNone(decoded) || logs > MAX_LOGS) return Effect.void
       return Effect.logDebug(
-        redactor.strict(`${decoded.value.level}: ${JSON.stringify(decoded.value.data)}`).slice(0, MAX_LOG)
+        clip(redactor.strict(`${decoded.value.level}: ${JSON.stringify(decoded.value.data)}`), MAX_LOG)
       )
     })
 
   return {
     capabilities: capabilitiesOf(elicitation),
     calls,
+    redactor,
     resolve,
     answer: ({ id, method, params }, during) =>
       Effect.match(resolve(method, params, askingCall(during)), {

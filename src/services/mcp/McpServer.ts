@@ -5,6 +5,7 @@ import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
+import { clip } from "../../domain/text/Clip.ts"
 import * as Lenient from "../../domain/wire/Lenient.ts"
 import * as RequestId from "../../domain/wire/RequestId.ts"
 import { agree, clientInfo, decode } from "./Handshake.ts"
@@ -12,30 +13,21 @@ import type { McpPeer, OpenCall } from "./McpPeer.ts"
 import { McpFailed, type McpTransport } from "./transport/McpTransport.ts"
 import { headersOf, metaOf } from "./Modern.ts"
 import * as Patience from "./Patience.ts"
+import * as ToolList from "./tool/ToolList.ts"
+import type { Listed, McpTool } from "./tool/ToolList.ts"
+import { keepOpen } from "./transport/KeepOpen.ts"
 
 const GOODBYE = Duration.seconds(1)
 /** Between a change of the tools and the question what they are now, and between two such questions. */
 const SETTLE = Duration.millis(200)
 const PAUSE = Duration.seconds(1)
 const MAX_PAGES = 100
-const MAX_TOOLS = 1_000
 /** How often a call may ask for more before it has its result. */
 const MAX_ROUNDS = 10
+const MAX_ADDRESS = 500
+const MAX_NAMED_PAGES = 3
 /** The server wants a person to open a page first. */
 const PAGE_FIRST = -32042
-
-/** What we use of a tool's description. `inputSchema` is passed on as it came. */
-export const McpTool = Schema.Struct({
-  name: Schema.NonEmptyString,
-  title: Lenient.drop(Schema.String),
-  description: Lenient.drop(Schema.String),
-  inputSchema: Lenient.drop(Schema.Record(Schema.String, Schema.Json)),
-  annotations: Lenient.drop(
-    Schema.Struct({ title: Lenient.drop(Schema.String), readOnlyHint: Lenient.drop(Schema.Boolean) })
-  ),
-  execution: Lenient.drop(Schema.Struct({ taskSupport: Lenient.drop(Schema.String) }))
-})
-export type McpTool = typeof McpTool.Type
 
 const ToolPage = Schema.Struct({ tools: Schema.Array(Schema.Unknown), nextCursor: Lenient.drop(Schema.NonEmptyString) })
 
@@ -64,14 +56,13 @@ const PagesFirst = Schema.Struct({
   )
 })
 
-const decodeTool = Schema.decodeUnknownOption(McpTool)
 const decodePage = decode(ToolPage, "a list of tools")
 const decodeResult = decode(McpResult, "a result")
 const decodeInputRequired = Schema.decodeUnknownOption(InputRequired)
 const decodePagesFirst = Schema.decodeUnknownOption(PagesFirst)
 
-/** Tools that can only be called as tasks are none that a model can use. */
-const isCallable = ({ execution }: McpTool): boolean => execution?.taskSupport !== "required"
+/** Whole, so that it can be opened; of one that is too long for a sentence, where it leads. */
+const addressOf = (url: string): string => (url.length > MAX_ADDRESS ? (URL.parse(url)?.origin ?? "a page") : url)
 
 export interface CallContext extends Omit<OpenCall, "patience"> {
   readonly limit: Patience.CallLimit
@@ -81,7 +72,7 @@ export interface McpServer {
   readonly kind: McpTransport["kind"]
   readonly revision: string
   readonly software: string | undefined
-  readonly tools: ReadonlyArray<McpTool>
+  readonly listed: Listed
   /** Fails at the limit, telling the server; so does interruption. */
   readonly call: (
     tool: McpTool,
@@ -97,11 +88,14 @@ export interface ConnectOptions {
   readonly peer: McpPeer
   /** Holds one entry when the server says that its tools changed. */
   readonly changes: Queue.Dequeue<void>
-  readonly onTools: (tools: ReadonlyArray<McpTool>) => Effect.Effect<void>
+  readonly onTools: (listed: Listed) => Effect.Effect<void>
+  /** How long the server may take to list tools that changed. */
+  readonly listLimit: Duration.Duration
 }
 
 export const connect = Effect.fnUntraced(function* ({
   changes,
+  listLimit,
   onTools,
   peer,
   transport
@@ -152,16 +146,16 @@ export const connect = Effect.fnUntraced(function* ({
   )
 
   const list = Effect.fnUntraced(function* () {
-    const tools: Array<McpTool> = []
+    const tools = ToolList.make()
     let cursor: string | undefined
-    for (let page = 0; page < MAX_PAGES && tools.length < MAX_TOOLS; page++) {
+    for (let page = 0; page < MAX_PAGES && !tools.isFull(); page++) {
       const params = cursor === undefined ? {} : { cursor }
       const result = yield* Effect.flatMap(request("tools/list", params, { isModern }), decodePage)
-      tools.push(...result.tools.flatMap((tool) => Option.toArray(decodeTool(tool))).filter(isCallable))
+      tools.add(result.tools)
       cursor = result.nextCursor
       if (cursor === undefined) break
     }
-    return tools.slice(0, MAX_TOOLS)
+    return tools.listed(cursor !== undefined)
   })
 
   const relist = Effect.gen(function* () {
@@ -169,19 +163,23 @@ export const connect = Effect.fnUntraced(function* ({
     yield* Effect.sleep(SETTLE)
     yield* Queue.clear(changes)
     yield* Effect.flatMap(list(), onTools).pipe(
-      Effect.catch(({ message }) =>
-        Effect.logDebug(`The changed tools could not be listed: it ${message.slice(0, 200)}`)
+      Effect.timeoutOrElse({
+        duration: listLimit,
+        orElse: () => Effect.fail(new McpFailed({ message: `took longer than ${Duration.format(listLimit)}` }))
+      }),
+      Effect.catch((failure) =>
+        Effect.logDebug(`The changed tools could not be listed: it ${clip(peer.redactor.problem(failure), 200)}`)
       )
     )
     yield* Effect.sleep(PAUSE)
   })
 
-  const tools = capabilities?.tools === undefined ? [] : yield* list()
+  const listed = capabilities?.tools === undefined ? ToolList.none : yield* list()
   if (capabilities?.tools !== undefined) yield* Effect.forkScoped(Effect.forever(relist))
   if (!isModern) yield* Effect.forkScoped(transport.listen)
   else if (capabilities?.tools?.listChanged === true) {
     const listening = request("subscriptions/listen", { notifications: { toolsListChanged: true } }, { isModern })
-    yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.ignore(listening), Effect.sleep(PAUSE))))
+    yield* Effect.forkScoped(keepOpen(listening))
   }
 
   /** What the server needs before it goes on, in answers that a request of ours got instead of a result. */
@@ -203,7 +201,10 @@ export const connect = Effect.fnUntraced(function* ({
       Effect.option(peer.resolve("elicitation/create", page, { call, isCertain: true }))
     )
     const isShown = answers.every((answer) => Option.isSome(answer) && answer.value["action"] === "accept")
-    const where = pages.elicitations.map(({ url }) => url.slice(0, 500)).join(" and ")
+    const where = pages.elicitations
+      .slice(0, MAX_NAMED_PAGES)
+      .map(({ url }) => addressOf(url))
+      .join(" and ")
     return yield* new McpFailed({
       message: isShown
         ? "wants the user to finish something on a page first, which the user was shown. Call the tool again when the user says that it is done"
@@ -233,7 +234,7 @@ export const connect = Effect.fnUntraced(function* ({
     kind: transport.kind,
     revision,
     software,
-    tools,
+    listed,
     call: Effect.fnUntraced(function* (tool, input, { limit, ...context }) {
       const patience = yield* Patience.make(limit)
       const tooLate = new McpFailed({

@@ -11,19 +11,22 @@ import * as Queue from "effect/Queue"
 import * as Schedule from "effect/Schedule"
 import * as Scope from "effect/Scope"
 import type { Notice } from "../../domain/Event.ts"
-import type { McpSpec } from "../../domain/McpSpec.ts"
+import type { McpSpec, Pair } from "../../domain/McpSpec.ts"
 import type { McpContext, McpStatus, WantedServer } from "../McpManager.ts"
+import { visible } from "../../domain/text/Visible.ts"
 import type { ToolDefinition } from "../ToolDefinition.ts"
 import * as McpNotices from "./McpNotices.ts"
 import { outcomeOf } from "./tool/McpOutcome.ts"
 import * as McpPeer from "./McpPeer.ts"
 import * as McpServer from "./McpServer.ts"
-import { makeTool, type makeToolNames } from "./tool/McpToolDefinition.ts"
+import { makeNameLimit, makeTool, type makeToolNames } from "./tool/McpToolDefinition.ts"
 import { McpFailed, type McpTransport, type Peer } from "./transport/McpTransport.ts"
 import type { CallLimit } from "./Patience.ts"
 import * as Redactor from "./Redactor.ts"
 import type { Spill } from "./tool/Spill.ts"
+import type { Listed } from "./tool/ToolList.ts"
 import * as StdioTransport from "./transport/StdioTransport.ts"
+import { clip } from "../../domain/text/Clip.ts"
 
 /** How long the first request to the model waits for a server, and how long one attempt to connect may take. */
 const FIRST_USE = Duration.seconds(10)
@@ -35,11 +38,20 @@ const STABLE = Duration.minutes(1)
 /** Long, because a person may have asked for something that takes long (F103). */
 const SILENCE: CallLimit = { of: "silence", limit: Duration.minutes(10) }
 
+/** Tools of one server in all of a session. */
+const MAX_NAMED = 10_000
+
+/** Of what is no message: looked at for secrets, and shown. */
+const MAX_GARBAGE = 10_000
+const MAX_SHOWN_GARBAGE = 200
+
 const ATTEMPTS = 5
 const backOff = Schedule.max([Schedule.exponential("1 second"), Schedule.recurs(ATTEMPTS)]).pipe(Schedule.jittered)
 
 export interface SupervisorOptions {
   readonly wanted: WantedServer
+  /** What its settings read from the environment. */
+  readonly read: ReadonlyArray<Pair>
   readonly alias: string
   readonly toolName: ReturnType<typeof makeToolNames>
   readonly context: McpContext
@@ -89,22 +101,51 @@ const connectTo = Effect.fnUntraced(function* (
   )
 })
 
+const kindOf = ({ _tag }: McpSpec): McpStatus["transport"] =>
+  _tag === "Stdio" ? "stdio" : _tag === "Http" ? "http" : "sse"
+
+/** A server that is not started: `problem` is what follows its name. */
+export const unusable = ({ origin, spec }: WantedServer, problem: string): Effect.Effect<Supervised> =>
+  Effect.sync(() => {
+    const status = (): McpStatus => ({
+      name: spec.name,
+      origin,
+      transport: kindOf(spec),
+      state: "failed",
+      tools: [],
+      problem
+    })
+    let told: McpNotices.Told
+    return {
+      settled: Effect.void,
+      tools: () => [],
+      status,
+      changes: () => {
+        const change = McpNotices.changeOf(status(), told, false)
+        told = change.told
+        return change.notice === undefined ? [] : [change.notice]
+      }
+    }
+  })
+
 export const start = Effect.fnUntraced(function* (
   options: SupervisorOptions
 ): Effect.fn.Return<Supervised, never, Scope.Scope | ChildProcessSpawner> {
-  const { alias, context, inBackground, outputLimit, spill, toolName, wanted } = options
+  const { alias, context, inBackground, outputLimit, read, spill, toolName, wanted } = options
   const { origin, spec, startupTimeout, toolTimeout, toolTimeouts } = wanted
-  const redactor = Redactor.makeFor(spec)
+  const redactor = Redactor.makeFor(spec, read)
   const settled = yield* Deferred.make<void>()
   const present = yield* Latch.make(false)
   let state: McpStatus["state"] = "connecting"
   let server: McpServer.McpServer | undefined
+  /** Ends the connection of the present server. */
+  let broken: Deferred.Deferred<never, McpFailed> | undefined
   let problem: string | undefined
   let tools: ReadonlyArray<ToolDefinition> = []
   let wasReady = false
-  let told: McpNotices.Told
-  let garbage: Notice | undefined
-  let isGarbageTold = false
+  let hasGarbage = false
+  const remarks = new Map<string, Notice>()
+  const told: { remarks: number; change: McpNotices.Told } = { remarks: 0, change: undefined }
 
   /** The server, also when it is just being connected again. */
   const reached = Effect.gen(function* () {
@@ -126,14 +167,28 @@ export const start = Effect.fnUntraced(function* (
       return Effect.andThen(present.close, Deferred.succeed(settled, undefined))
     })
 
-  /** Who learns of the loss first says so, and the next call waits for the server's return. */
-  const callOf = (called: McpServer.McpServer, ...args: Parameters<McpServer.McpServer["call"]>) =>
-    Effect.tapError(called.call(...args), (failure) =>
-      failure.reason === "lost" && server === called ? lose(failure) : Effect.void
+  /** Who learns of the loss first says so, also where the transport thinks otherwise; the next call waits for the return. */
+  const callOf = (called: McpServer.McpServer, ...args: Parameters<McpServer.McpServer["call"]>) => {
+    const present = broken
+    return Effect.tapError(called.call(...args), (failure) =>
+      failure.reason === "lost" && server === called && present !== undefined
+        ? Effect.andThen(lose(failure), Deferred.fail(present, failure))
+        : Effect.void
     )
+  }
 
-  const useTools = (listed: ReadonlyArray<McpServer.McpTool>) => {
-    tools = listed.map((tool) =>
+  /** By title: each is told once. */
+  const remark = (notice: Notice): void => {
+    if (!remarks.has(notice.title)) remarks.set(notice.title, notice)
+  }
+
+  const mayHave = makeNameLimit(MAX_NAMED)
+
+  const useTools = (listed: Listed) => {
+    const names = listed.tools.map(({ name }) => name)
+    if (!mayHave(names)) return remark(McpNotices.restless(spec.name, MAX_NAMED))
+    if (listed.leftOut !== undefined) remark(McpNotices.leftOut(spec.name, redactor.strict(listed.leftOut)))
+    tools = listed.tools.map((tool) =>
       makeTool(tool, {
         name: spec.name,
         alias,
@@ -141,7 +196,7 @@ export const start = Effect.fnUntraced(function* (
         limit: limitOf(tool.name),
         call: (tool, input, context) => Effect.flatMap(reached, (server) => callOf(server, tool, input, context)),
         outcome: (result, { callId }) => outcomeOf(result, { redactor, limit: outputLimit, keep: spill.of(callId) }),
-        problem: redactor.problem
+        redactor
       })
     )
   }
@@ -155,7 +210,10 @@ export const start = Effect.fnUntraced(function* (
       toolsChanged: Effect.asVoid(Queue.offer(changes, undefined)),
       garbage: (line) =>
         Effect.sync(() => {
-          garbage ??= McpNotices.garbage(spec.name, redactor.strict(line).slice(0, 200))
+          if (hasGarbage) return
+          hasGarbage = true
+          const shown = redactor.strict(visible(clip(line, MAX_GARBAGE)))
+          remark(McpNotices.garbage(spec.name, clip(shown, MAX_SHOWN_GARBAGE)))
         })
     })
     const transport = yield* open(peer)
@@ -163,6 +221,7 @@ export const start = Effect.fnUntraced(function* (
       transport,
       peer,
       changes,
+      listLimit: toolTimeout ?? SILENCE.limit,
       onTools: (listed) => Effect.sync(() => useTools(listed))
     })
   })
@@ -173,7 +232,7 @@ export const start = Effect.fnUntraced(function* (
       state = "ready"
       problem = undefined
       wasReady = true
-      useTools(connected.tools)
+      useTools(connected.listed)
       return Effect.andThen(present.open, Deferred.succeed(settled, undefined))
     })
 
@@ -193,9 +252,11 @@ export const start = Effect.fnUntraced(function* (
     Scope.make(),
     Effect.fnUntraced(function* (scope) {
       const connected = yield* Scope.provide(opening, scope)
+      const noticed = yield* Deferred.make<never, McpFailed>()
+      broken = noticed
       yield* ready(connected)
       const since = yield* Clock.currentTimeMillis
-      const failure = yield* Effect.flip(connected.lost)
+      const failure = yield* Effect.flip(Effect.raceFirst(connected.lost, Deferred.await(noticed)))
       yield* lose(failure)
       const lasted = (yield* Clock.currentTimeMillis) - since
       if (lasted < Duration.toMillis(STABLE)) return yield* failure
@@ -221,10 +282,10 @@ export const start = Effect.fnUntraced(function* (
   const status = (): McpStatus => ({
     name: spec.name,
     origin,
-    transport: server?.kind ?? (spec._tag === "Stdio" ? "stdio" : spec._tag === "Http" ? "http" : "sse"),
+    transport: server?.kind ?? kindOf(spec),
     state,
     tools: tools.map(({ tool }) => tool.name),
-    ...(server?.software === undefined ? {} : { software: server.software }),
+    ...(server?.software === undefined ? {} : { software: redactor.said(server.software) }),
     ...(server === undefined ? {} : { revision: server.revision }),
     ...(problem === undefined ? {} : { problem })
   })
@@ -234,13 +295,13 @@ export const start = Effect.fnUntraced(function* (
     tools: () => tools,
     status,
     changes: () => {
-      const change = McpNotices.changeOf(status(), told, wasReady)
-      told = change.told
-      const notices = change.notice === undefined ? [] : [change.notice]
-      if (garbage !== undefined && !isGarbageTold) {
-        isGarbageTold = true
-        notices.push(garbage)
-      }
+      const change = McpNotices.changeOf(status(), told.change, wasReady)
+      const notices = [
+        ...(change.notice === undefined ? [] : [change.notice]),
+        ...[...remarks.values()].slice(told.remarks)
+      ]
+      told.change = change.told
+      told.remarks = remarks.size
       return notices
     }
   }

@@ -48,7 +48,7 @@ const parseConfig = (text: string, file: string): Result.Result<FileContent, str
       return {
         permission: readPermission(root.section("permission"), complain, complain),
         hooks: readHooks(root.section("hooks"), file, complain, complain),
-        mcpServers: readServers(root.section("mcp_servers"), complain),
+        mcpServers: readServers(root.section("mcp_servers"), complain, file),
         sandboxProfile: readProfile(root, complain),
         warnings
       }

@@ -5,6 +5,8 @@ import { createHash } from "node:crypto"
 import type { HookSettings } from "../../domain/Hook.ts"
 import type { McpServerSettings } from "../Settings.ts"
 import type { SaidFile } from "./ProjectFiles.ts"
+import { clip } from "../../domain/text/Clip.ts"
+import { variablesIn } from "../../domain/text/Variables.ts"
 
 /** Something that would run or be allowed. */
 export interface Trustable {
@@ -30,7 +32,7 @@ export const shown = (text: string): string =>
 const lineOf = (text: string, file: string): string => {
   const flat = shown(text)
   const more = flat.length - LIMIT
-  return more > 0 ? `${flat.slice(0, LIMIT).toWellFormed()}… (${more} more characters in ${shown(file)})` : flat
+  return more > 0 ? `${clip(flat, LIMIT)}… (${more} more characters in ${shown(file)})` : flat
 }
 
 /** Names alone: the values may be secrets. */
@@ -48,7 +50,15 @@ const ofServer = ({ spec }: McpServerSettings): string => {
   const start = spec._tag === "Stdio" ? [spec.command, ...spec.args].map(word).join(" ") : spec.url
   const pairs = spec._tag === "Stdio" ? spec.env : spec.headers
   const names = pairs.map(({ name }) => name)
-  return `the MCP server ${spec.name}: ${start}${beside(spec._tag === "Stdio" ? "the variables" : "the headers", names)}`
+  const texts = [
+    ...(spec._tag === "Stdio" ? [spec.command, ...spec.args] : [spec.url]),
+    ...pairs.map(({ value }) => Redacted.value(value))
+  ]
+  const read = [...new Set(texts.flatMap(variablesIn))]
+  return (
+    `the MCP server ${spec.name}: ${start}${beside(spec._tag === "Stdio" ? "the variables" : "the headers", names)}` +
+    (read.length === 0 ? "" : `, which reads ${read.join(", ")} of your environment`)
+  )
 }
 
 const millis = (time: Duration.Duration | undefined) => (time === undefined ? null : Duration.toMillis(time))

@@ -6,7 +6,7 @@ import type * as Duration from "effect/Duration"
 import type * as Exit from "effect/Exit"
 import * as FiberHandle from "effect/FiberHandle"
 import type * as Scope from "effect/Scope"
-import { type CommandName, commandIn } from "../../domain/Command.ts"
+import { type CommandName, commandIn, isReading } from "../../domain/Command.ts"
 import type { ConfigOption } from "../../domain/session/Config.ts"
 import type { Content } from "../../domain/Content.ts"
 import type { Event, Notice } from "../../domain/Event.ts"
@@ -214,11 +214,15 @@ export const make = Effect.fnUntraced(function* (
       ({ describeServers }) => describeServers(status)
     )
 
-  const answer = Effect.fnUntraced(function* (name: CommandName, view: View) {
-    const text = yield* Effect.uninterruptible(commands.run(name, commandSession(view)))
-    yield* emit({ _tag: "TextDelta", messageId: yield* messageId, text })
-    return { stopReason: "end_turn" } satisfies Outcome
-  })
+  const answer = Effect.fnUntraced(
+    function* (name: CommandName, view: View) {
+      const text = yield* commands.run(name, commandSession(view))
+      yield* emit({ _tag: "TextDelta", messageId: yield* messageId, text })
+      return { stopReason: "end_turn" } satisfies Outcome
+    },
+    // What changes files comes to its end, and says to which.
+    (answering, name) => (isReading(name) ? answering : Effect.uninterruptible(answering))
+  )
 
   const tellWarnings = Effect.fnUntraced(function* (view: View) {
     const kept = [...warnings.values()]

@@ -138,7 +138,8 @@ const tellUnknownKeys = (root: Section, complain: Complain, alarm: Complain): vo
 const readSections = (
   root: Section,
   complain: Complain,
-  alarm: Complain
+  alarm: Complain,
+  file: string
 ): Omit<FileSettings, "warnings" | "lostRules" | "permission" | "hooks"> => {
   const auth = root.section("auth")
   const remote = root.section("remote")
@@ -152,7 +153,7 @@ const readSections = (
     relay: readRelay(root.section("relay")),
     authRequired: auth.read("required", requiredKey) ?? auth.has("required"),
     agent: readAgentSections(root, complain, alarm),
-    mcpServers: readServers(root.section("mcp_servers"), complain),
+    mcpServers: readServers(root.section("mcp_servers"), complain, file),
     disabledServers: disabledServers(root, complain),
     useLeader: root.section("cli").read("use_leader", useLeaderKey)
   }
@@ -172,7 +173,7 @@ export const parseConfigFile = (text: string, file: string): Result.Result<FileS
       }
       const root = rootSection(document, complain)
       tellUnknownSections(root, complain, alarm)
-      const settings = readSections(root, complain, alarm)
+      const settings = readSections(root, complain, alarm, file)
       tellUnknownKeys(root, complain, alarm)
       const alarming = rootSection(document, alarm)
       const permission = readPermission(alarming.section("permission"), complain, alarm)

@@ -15,7 +15,8 @@ const pairsKey = configKey(
   'a table of texts, such as { NAME = "value" }'
 )
 const urlKey = configKey(
-  Schema.String.check(Schema.isPattern(/^https?:\/\/[^\s/]+/)),
+  // One that begins with a variable shows what it is when the server is connected.
+  Schema.String.check(Schema.isPattern(/^(?:https?:\/\/[^\s/]+|\$\{)/)),
   'an address, such as "https://example.org/mcp"',
   "the server is left out"
 )
@@ -68,7 +69,12 @@ const specOf = (name: string, table: Section, complain: Complain): McpSpec | und
   return command === undefined ? undefined : { _tag: "Stdio", name, command, args, env }
 }
 
-const readServer = (name: string, table: Section, complain: Complain): ReadonlyArray<McpServerSettings> => {
+const readServer = (
+  name: string,
+  table: Section,
+  complain: Complain,
+  file: string
+): ReadonlyArray<McpServerSettings> => {
   if (!serverName.test(name)) {
     complain(table.path, "is no name for a server: use letters, digits, _ . or -; it is left out")
     return []
@@ -83,6 +89,7 @@ const readServer = (name: string, table: Section, complain: Complain): ReadonlyA
   return [
     {
       spec,
+      place: `${file}: ${table.path}`,
       ...(startup === undefined ? {} : { startupTimeout: Duration.seconds(startup) }),
       ...(tool === undefined ? {} : { toolTimeout: Duration.seconds(tool) }),
       toolTimeouts: Object.fromEntries(tools.map(([of, seconds]) => [of, Duration.seconds(seconds)]))
@@ -90,9 +97,9 @@ const readServer = (name: string, table: Section, complain: Complain): ReadonlyA
   ]
 }
 
-/** Without those that are not enabled. */
-export const readServers = (section: Section, complain: Complain): ReadonlyArray<McpServerSettings> =>
-  section.sections().flatMap(([name, table]) => readServer(name, table, complain))
+/** Without those that are not enabled. Variables stay as they are written. */
+export const readServers = (section: Section, complain: Complain, file: string): ReadonlyArray<McpServerSettings> =>
+  section.sections().flatMap(([name, table]) => readServer(name, table, complain, file))
 
 export interface ServerFile {
   readonly servers: ReadonlyArray<McpServerSettings>
@@ -109,5 +116,5 @@ export const parseServerFile = (text: string, file: string): Result.Result<Serve
   const complain: Complain = (path, problem) => void warnings.push(`${file}: ${path} ${problem}`)
   const root = rootSection({ ...document }, complain)
   tellUnknown(root, ["mcpServers"], complain, "misspelt")
-  return Result.succeed({ servers: readServers(root.section("mcpServers"), complain), warnings })
+  return Result.succeed({ servers: readServers(root.section("mcpServers"), complain, file), warnings })
 }

@@ -13,6 +13,7 @@ import {
 import { answersIn, formOf, problemIn, Question, toText } from "./support/QuestionForm.ts"
 import { makeInput } from "./support/Input.ts"
 import { failed } from "./support/Outcome.ts"
+import { clip } from "../../domain/text/Clip.ts"
 
 const parameters = Schema.Struct({ questions: Schema.Array(Question) })
 
@@ -37,7 +38,7 @@ const TITLE_LIMIT = 120
 
 const titleOf = ([first, ...others]: Questions): string => {
   const text = `Ask: ${(first?.header ?? first?.question ?? "").trim().replace(/\s+/g, " ")}`
-  const cut = text.length > TITLE_LIMIT ? `${text.slice(0, TITLE_LIMIT)}…`.toWellFormed() : text
+  const cut = text.length > TITLE_LIMIT ? `${clip(text, TITLE_LIMIT)}…` : text
   return others.length === 0 ? cut : `${cut} (and ${others.length} more)`
 }
 

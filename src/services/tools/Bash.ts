@@ -22,6 +22,7 @@ import { makeLiveOutput } from "./support/LiveOutput.ts"
 import { failed } from "./support/Outcome.ts"
 import type { Place, Places } from "./support/Places.ts"
 import type { SpillFiles } from "./support/SpillFiles.ts"
+import { clip } from "../../domain/text/Clip.ts"
 
 const parameters = Schema.Struct({
   command: Schema.String,
@@ -76,7 +77,7 @@ interface Task {
 
 const titleOf = ({ command, place }: Task): string => {
   const line = command.trim().replace(/\s*\n\s*/g, " ⏎ ")
-  const short = line.length > TITLE_LIMIT ? `${line.slice(0, TITLE_LIMIT)}…`.toWellFormed() : line
+  const short = line.length > TITLE_LIMIT ? `${clip(line, TITLE_LIMIT)}…` : line
   return place === undefined ? short : `${short} (in ${place})`
 }
 

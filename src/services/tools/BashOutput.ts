@@ -26,7 +26,17 @@ const tool = AiTool.make("bash_output", {
 const LONGEST_WAIT = 600_000
 
 const stateOf = ({ age, result }: BackgroundStatus): string =>
-  result === undefined ? `[running for ${seconds(age)}]` : ending(result)
+  result === undefined
+    ? `[running for ${seconds(age)}]`
+    : "lost" in result
+      ? `[ended after ${seconds(age)}: it could not be followed any further, and how it went is not known]`
+      : ending(result)
+
+const exitOf = ({ result }: BackgroundStatus): Readonly<Record<string, unknown>> => {
+  if (result === undefined) return {}
+  if ("lost" in result) return { lost: true }
+  return result.exit._tag === "Code" ? { exitCode: result.exit.code } : { signal: result.exit.signal }
+}
 
 /** One that ended is told as such, whatever its exit code: reading about it succeeded. */
 export const describeOutput = (output: BackgroundOutput): ToolOutcome => {
@@ -38,8 +48,7 @@ export const describeOutput = (output: BackgroundOutput): ToolOutcome => {
     rawOutput: {
       id: output.id,
       running: output.result === undefined,
-      ...(output.result?.exit._tag === "Code" ? { exitCode: output.result.exit.code } : {}),
-      ...(output.result?.exit._tag === "Signal" ? { signal: output.result.exit.signal } : {})
+      ...exitOf(output)
     }
   }
 }

@@ -11,6 +11,7 @@ import type { PreparedCall, ToolDefinition, ToolOutcome } from "../ToolDefinitio
 import type { Workspace } from "../Workspace.ts"
 import { makeInput } from "./support/Input.ts"
 import { failed } from "./support/Outcome.ts"
+import { clip } from "../../domain/text/Clip.ts"
 
 const parameters = Schema.Struct({
   query: Schema.optionalKey(Schema.String.annotate({ description: "Words; absent: the newest notes" })),
@@ -83,9 +84,7 @@ export const makeNoteSearch = ({ notes, projects }: Dependencies): ToolDefinitio
       const { ids, shown, total } = yield* search(root, input)
       const all = shown.join("\n\n")
       const isWhole = input.id !== undefined || all.length <= LONGEST
-      const text = isWhole
-        ? all
-        : `${all.slice(0, LONGEST).toWellFormed()} …\n(cut: ask for fewer, or for one by its id)`
+      const text = isWhole ? all : `${clip(all, LONGEST)} …\n(cut: ask for fewer, or for one by its id)`
       const summary = `${ids.length} of ${total} notes`
       return {
         status: "completed",
@@ -108,7 +107,7 @@ export const makeNoteSearch = ({ notes, projects }: Dependencies): ToolDefinitio
       const input = yield* decode(raw)
       const { id, query = "" } = input
       const what =
-        id === undefined ? (query.trim() === "" ? "notes" : `notes for "${query.trim().slice(0, 100)}"`) : `note ${id}`
+        id === undefined ? (query.trim() === "" ? "notes" : `notes for "${clip(query.trim(), 100)}"`) : `note ${id}`
       return {
         title: `Search ${what}`.toWellFormed(),
         kind: "search",

@@ -10,6 +10,7 @@ import { type PreparedCall, type ToolDefinition, ToolInputInvalid, type ToolOutc
 import type { Workspace } from "../Workspace.ts"
 import { makeInput } from "./support/Input.ts"
 import { failed } from "./support/Outcome.ts"
+import { clip } from "../../domain/text/Clip.ts"
 
 const parameters = Schema.Struct({
   id: Schema.optionalKey(NoteId.annotate({ description: "A note to change or delete; absent: a new one" })),
@@ -72,7 +73,7 @@ export const makeNoteWrite = ({ notes, projects }: Dependencies): ToolDefinition
           message: `A new note needs "title" and "text"; to change one, give its "id"`
         })
       }
-      const about = title === undefined ? String(id) : `"${title.slice(0, 100)}"`.toWellFormed()
+      const about = title === undefined ? String(id) : `"${clip(title, 100)}"`.toWellFormed()
       return {
         title: `${isDeleted ? "Delete" : isNew ? "Write" : "Change"} note ${about}`,
         kind: "other",

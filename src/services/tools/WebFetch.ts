@@ -13,6 +13,7 @@ import { parseTarget } from "../web/Target.ts"
 import type { Workspace } from "../Workspace.ts"
 import { makeInput } from "./support/Input.ts"
 import { failed } from "./support/Outcome.ts"
+import { clip } from "../../domain/text/Clip.ts"
 
 const DEFAULT_LENGTH = 40_000
 const LONGEST = 100_000
@@ -33,7 +34,7 @@ const tool = AiTool.make("web_fetch", {
 const TITLE_LIMIT = 200
 
 const titleOf = ({ href }: URL): string =>
-  `Fetch ${href.length > TITLE_LIMIT ? `${href.slice(0, TITLE_LIMIT)}…` : href}`.toWellFormed()
+  `Fetch ${href.length > TITLE_LIMIT ? `${clip(href, TITLE_LIMIT)}…` : href}`.toWellFormed()
 
 interface Part {
   readonly offset: number

@@ -7,6 +7,7 @@ import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import type { Delta } from "../../domain/session/Delta.ts"
 import type { MessageId } from "../../domain/Ids.ts"
+import { whole } from "../../domain/text/Clip.ts"
 
 export interface Deltas {
   readonly push: (delta: Delta) => Effect.Effect<void>
@@ -16,17 +17,6 @@ export interface Deltas {
 
 const BEAT = "20 millis"
 const MAX_CHARACTERS = 2048
-
-const endsInsidePair = (text: string): boolean => {
-  const last = text.charCodeAt(text.length - 1)
-  return last >= 0xd800 && last <= 0xdbff
-}
-
-/** At most `MAX_CHARACTERS`, never the half of a surrogate pair. */
-const pieceOf = (text: string): string => {
-  const piece = text.slice(0, MAX_CHARACTERS)
-  return endsInsidePair(piece) ? piece.slice(0, -1) : piece
-}
 
 /** What still waits when the scope ends is sent. */
 export const make = Effect.fnUntraced(function* (
@@ -45,7 +35,7 @@ export const make = Effect.fnUntraced(function* (
   const send = Effect.fnUntraced(function* (atLeast: number, last = false) {
     while (waiting !== undefined && waiting.text.length >= atLeast) {
       const { text } = waiting
-      const piece = last && text.length === 1 ? text : pieceOf(text)
+      const piece = last && text.length === 1 ? text : whole(text.slice(0, MAX_CHARACTERS))
       if (piece === "") return
       const delta: Delta = { ...waiting, text: piece }
       waiting = piece.length === text.length ? undefined : { ...waiting, text: text.slice(piece.length) }

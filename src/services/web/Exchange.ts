@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import type { LookupFunction } from "node:net"
 import type { Environment } from "../../domain/ChildEnvironment.ts"
 import { version } from "../../domain/Version.ts"
+import { makeProxyAgent } from "../network/ProxyAgent.ts"
 import { WebFailed } from "../Web.ts"
 import type { ResolvedAddress } from "./Resolver.ts"
 
@@ -86,18 +87,12 @@ const read = (
 /** The connection is closed with the scope, whatever was read of it. */
 export const exchange = Effect.fnUntraced(function* ({ addresses, environment, url }: Exchange) {
   const undici = yield* Effect.promise(() => import("undici"))
-  const dispatcher = yield* Effect.acquireRelease(
-    Effect.sync(
-      () =>
-        new undici.EnvHttpProxyAgent({
-          httpProxy: variable(environment, "HTTP_PROXY"),
-          httpsProxy: variable(environment, "HTTPS_PROXY"),
-          noProxy: variable(environment, "NO_PROXY"),
-          connect: { lookup: pinned(addresses) }
-        })
-    ),
-    (agent) => Effect.promise(() => agent.destroy())
-  )
+  const dispatcher = yield* makeProxyAgent({
+    httpProxy: variable(environment, "HTTP_PROXY"),
+    httpsProxy: variable(environment, "HTTPS_PROXY"),
+    noProxy: variable(environment, "NO_PROXY"),
+    connect: { lookup: pinned(addresses) }
+  })
   const answer = yield* Effect.tryPromise({
     try: (signal) => undici.fetch(url, { dispatcher, headers: HEADERS, redirect: "manual", signal }),
     catch: broken(url)

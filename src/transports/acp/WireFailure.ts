@@ -1,6 +1,7 @@
 /** The one place where failures of the agent get the codes of the wire. */
 import type { Failure } from "../../domain/Failure.ts"
 import { ErrorCode, WireError } from "../../domain/wire/ErrorCode.ts"
+import { clip } from "../../domain/text/Clip.ts"
 
 /** Longest error message, in characters: it is meant to be shown in one line (RPC-14). */
 const maxLength = 500
@@ -8,7 +9,7 @@ const maxLength = 500
 /** Text as one line that an editor can show. */
 export const oneLine = (text: string): string => {
   const line = text.replaceAll(/\s+/g, " ").trim()
-  return line.length > maxLength ? `${line.slice(0, maxLength - 1)}…` : line
+  return line.length > maxLength ? `${clip(line, maxLength - 1)}…` : line
 }
 
 /** What a request calls the arguments of an intent, where its names are others. */

@@ -5,6 +5,7 @@ import type { Event } from "../../domain/Event.ts"
 import type { Busy, InvalidInput, SessionNotFound, StoreFailed } from "../../domain/Failure.ts"
 import type { MessageId } from "../../domain/Ids.ts"
 import type { Outcome } from "../../domain/Turn.ts"
+import { whole } from "../../domain/text/Clip.ts"
 
 export type PromptFailed = SessionNotFound | InvalidInput | Busy | StoreFailed
 
@@ -42,6 +43,6 @@ export const make: Effect.Effect<Turn> = Effect.gen(function* () {
       message = event.messageId
       text = `${text}${event.text}`.slice(0, MAX_TEXT)
     },
-    text: () => text.toWellFormed()
+    text: () => whole(text).toWellFormed()
   }
 })

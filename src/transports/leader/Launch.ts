@@ -5,6 +5,7 @@ import { closeSync, openSync, readFileSync, renameSync, statSync } from "node:fs
 import { parse } from "node:path"
 import { LeaderFailed } from "./LeaderFailed.ts"
 import { codeOf, type Place } from "./Place.ts"
+import { clip } from "../../domain/text/Clip.ts"
 
 /** Bytes of log; a longer one is put aside, in the place of the one before it. */
 const longestLog = 1024 * 1024
@@ -25,7 +26,7 @@ const openLog = (log: string): number => {
 export const lastWords = ({ log }: Place): Effect.Effect<string> =>
   Effect.try(() => readFileSync(log, "utf8").trimEnd().split("\n").at(-1) ?? "").pipe(
     Effect.orElseSucceed(() => ""),
-    Effect.map((line) => (line === "" ? `see ${log}` : `${line.slice(0, 500)} (from ${log})`))
+    Effect.map((line) => (line === "" ? `see ${log}` : `${clip(line, 500)} (from ${log})`))
   )
 
 /** `args` are those of the command line. The leader has the environment of this process, and none of its folders. */

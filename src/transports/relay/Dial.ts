@@ -10,6 +10,7 @@ import * as WebSocketFrames from "../http/WebSocketFrames.ts"
 import { instanceHeader, type Link, LinkFailed, pairedSign, relayHeader } from "./Link.ts"
 import { proxyOf, type Variables } from "./Proxy.ts"
 import { tunnel } from "./Tunnel.ts"
+import { whole } from "../../domain/text/Clip.ts"
 
 /** Whom to call, and as whom. */
 export interface DialOptions {
@@ -70,7 +71,7 @@ const open = (options: DialOptions, through: Socket | undefined) =>
         let words = ""
         const done = () => {
           request.destroy()
-          resume(Effect.fail(refusalOf(response.statusCode ?? 0, words)))
+          resume(Effect.fail(refusalOf(response.statusCode ?? 0, whole(words))))
         }
         response.setEncoding("utf8")
         response.on("data", (text: string) => {

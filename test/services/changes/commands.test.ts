@@ -208,7 +208,7 @@ describe("what belongs to nobody's turn", () => {
         assert.deepStrictEqual(result._tag === "Undone" && result.files, [])
         assert.match(
           result._tag === "Undone" ? result.notes.join("\n") : "",
-          /Only a part of the turn was recorded.*work: it has more than 5000 files/
+          /Only a part of the turn was recorded.*work: it is too large to record: it has more than 5000 files/
         )
         assert.strictEqual((yield* session.undo)._tag, "Nothing")
       })

@@ -55,6 +55,22 @@ describe("a file whose folder takes no new one", () => {
     }).pipe(Effect.provide(platform))
   )
 
+  it.effect("is told to be half of either when its old text cannot be put back", () =>
+    Effect.gen(function* () {
+      const { path, writer } = yield* setUp((fs) => ({
+        rename: () => fails("PermissionDenied"),
+        writeFile: (file, data, ...rest) =>
+          file.endsWith("a.txt")
+            ? Effect.andThen(fs.writeFile(file, data.subarray(0, 1), ...rest), fails("Unknown"))
+            : fs.writeFile(file, data, ...rest)
+      }))
+      const { message, reason } = yield* Effect.flip(writer.apply([{ path, bytes }]))
+      assert.strictEqual(reason, "io")
+      assert.include(message, `${path} could not be written (`)
+      assert.match(message, /nor could its text be put back \(.*\): it may hold only a part of either/)
+    }).pipe(Effect.provide(platform))
+  )
+
   it.effect("is refused when it has other names", () =>
     Effect.gen(function* () {
       const { fs, path, work, writer } = yield* setUp(() => ({ rename: () => fails("Busy") }))
@@ -91,6 +107,24 @@ describe("several files", () => {
         assert.strictEqual(yield* read(`${work}/b.txt`), "b")
         assert.strictEqual((yield* fs.stat(`${work}/a.txt`)).mode & 0o777, 0o640)
       }
+    }).pipe(Effect.provide(platform))
+  )
+
+  it.effect("are named when they cannot become again what they were", () =>
+    Effect.gen(function* () {
+      let count = 0
+      const { path, work, writer } = yield* setUp((fs) => ({
+        rename: (from, to) => (++count > 1 ? fails("Unknown") : fs.rename(from, to))
+      }))
+      const failed = yield* Effect.flip(
+        writer.apply([
+          { path, bytes },
+          { path: `${work}/x/c.txt`, bytes }
+        ])
+      )
+      assert.strictEqual(failed.path, `${work}/x/c.txt`)
+      assert.match(failed.message, /Not all could become again what it was; look at .*\/a\.txt \(/)
+      assert.notInclude(failed.message.split("look at")[1], "c.txt")
     }).pipe(Effect.provide(platform))
   )
 

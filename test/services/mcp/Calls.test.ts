@@ -229,7 +229,10 @@ describe("the limits of a call", () => {
     Effect.gen(function* () {
       const connection = yield* connectWith([wanted(odd("odd"))], { scratch: "/dev/null/none" })
       const long = yield* call(connection, "mcp__odd__many", { n: 150_000 })
-      assert.include(long.text, "The rest could not be kept; ask the tool for less at a time]")
+      assert.include(
+        long.text,
+        "The rest is lost: the file could not be written (BadResource). Ask the tool for less at a time]"
+      )
     }).pipe(Effect.scoped, Effect.provide(manager))
   )
 })

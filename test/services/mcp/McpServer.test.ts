@@ -46,7 +46,8 @@ const connect = Effect.fnUntraced(function* (transport: McpTransport, context: P
     transport,
     peer,
     changes,
-    onTools: (tools) => Effect.sync(() => listed.push(tools.map(({ name }) => name)))
+    listLimit: Duration.minutes(1),
+    onTools: ({ tools }) => Effect.sync(() => listed.push(tools.map(({ name }) => name)))
   })
   return { changes, listed, peer, server }
 })
@@ -68,7 +69,7 @@ describe("McpServer", () => {
       ]
       const { told, transport } = transportOf({ initialize: initialize("2024-11-05"), "tools/list": { tools } })
       const { server } = yield* connect(transport)
-      assert.deepStrictEqual(server.tools, [{ name: "a", annotations: {} }])
+      assert.deepStrictEqual(server.listed.tools, [{ name: "a", annotations: {} }])
       assert.deepStrictEqual(
         told.map(([method]) => method),
         ["initialize", "agree", "notifications/initialized", "tools/list"]
@@ -97,7 +98,7 @@ describe("McpServer", () => {
   it.effect("a server without tools is not asked for them", () =>
     Effect.gen(function* () {
       const { told, transport } = transportOf({ initialize: initialize("2025-06-18", { prompts: {} }) })
-      assert.deepStrictEqual((yield* connect(transport)).server.tools, [])
+      assert.deepStrictEqual((yield* connect(transport)).server.listed.tools, [])
       assert.isFalse(told.some(([method]) => method === "tools/list"))
     }).pipe(Effect.scoped)
   )
@@ -182,6 +183,40 @@ describe("McpServer", () => {
   )
 })
 
+describe("tools that changed", () => {
+  it.effect("are not waited for longer than a call may take, and asked for again at the next change", () =>
+    Effect.gen(function* () {
+      const { requests, told, transport } = transportOf({ initialize: initialize("2025-06-18") })
+      const first: Answer = { tools: [{ name: "a" }] }
+      let hangs = false
+      const slow: McpTransport = {
+        ...transport,
+        request: (request) =>
+          request.method !== "tools/list"
+            ? transport.request(request)
+            : Effect.suspend(() => {
+                requests.push(request)
+                return hangs ? Effect.never : Effect.succeed(first)
+              })
+      }
+      const { changes, listed } = yield* connect(slow)
+      hangs = true
+      yield* Queue.offer(changes, undefined)
+      yield* TestClock.adjust("59 seconds")
+      assert.isFalse(told.some(([method]) => method === "notifications/cancelled"))
+      yield* TestClock.adjust("2 seconds")
+      assert.isTrue(
+        told.some(([method]) => method === "notifications/cancelled"),
+        "the server is told"
+      )
+      hangs = false
+      yield* Queue.offer(changes, undefined)
+      yield* TestClock.adjust("3 seconds")
+      assert.deepStrictEqual(listed, [["a"]])
+    }).pipe(Effect.scoped)
+  )
+})
+
 const refused = new McpFailed({ message: "answered with the error -32601: gone", code: -32601 })
 const discovered = {
   resultType: "complete",
@@ -209,7 +244,7 @@ describe("the revision without a handshake", () => {
       })
       const { server } = yield* connect(transport)
       assert.deepInclude(server, { revision: "2026-07-28", software: "new 3" })
-      const [found] = server.tools
+      const [found] = server.listed.tools
       assert.isDefined(found)
       const input = { region: "eu west", deep: { ok: true }, bad: "x" }
       yield* server.call(found, input, callContext())
@@ -231,6 +266,26 @@ describe("the revision without a handshake", () => {
     Effect.gen(function* () {
       const { transport } = transportOf({ initialize: refused, "server/discover": refused })
       assert.strictEqual((yield* Effect.flip(connect(transport))).message, refused.message)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("a refused subscription is not asked for again, and one that ends ever more rarely", () =>
+    Effect.gen(function* () {
+      const listening = { ...discovered, capabilities: { tools: { listChanged: true } } }
+      const asked = Effect.fnUntraced(function* (answer: Answer) {
+        const { requests, transport } = transportOf({
+          initialize: refused,
+          "server/discover": listening,
+          "tools/list": { tools: [] },
+          "subscriptions/listen": answer
+        })
+        yield* connect(transport)
+        yield* TestClock.adjust("1 minute")
+        return requests.filter(({ method }) => method === "subscriptions/listen").length
+      })
+      assert.strictEqual(yield* asked(refused), 1)
+      assert.strictEqual(yield* asked(new McpFailed({ message: "internal", code: -32603 })), 1)
+      assert.strictEqual(yield* asked({ resultType: "complete" }), 6)
     }).pipe(Effect.scoped)
   )
 

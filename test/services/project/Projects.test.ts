@@ -71,6 +71,33 @@ describe("Projects", () => {
     )
   )
 
+  it.effect("shows which variables a server would read, and neither reads nor shows what they are", () =>
+    within(({ root }) =>
+      Effect.gen(function* () {
+        const { decide, of } = yield* Projects
+        const server = (host: string) => ({
+          url: `https://${host}/\${HOME}`,
+          headers: { Authorization: "Bearer ${ANTHROPIC_API_KEY}", "X-Mode": "${MODE:-fast}" }
+        })
+        const say = (host: string) =>
+          write(`${root}/.mcp.json`, JSON.stringify({ mcpServers: { remote: server(host) } }))
+        yield* say("example.org")
+        const before = yield* of(root)
+        assert.deepStrictEqual(before.mcpServers, [])
+        assert.include(
+          before.withheld,
+          "the MCP server remote: https://example.org/${HOME}, with the headers Authorization, X-Mode, which reads HOME, ANTHROPIC_API_KEY, MODE of your environment"
+        )
+        yield* decide(before, true)
+        const trusted = (yield* of(root)).mcpServers.find(({ spec }) => spec.name === "remote")
+        assert.deepInclude(trusted?.spec, { url: "https://example.org/${HOME}" }, "the session puts them in")
+        assert.strictEqual(trusted?.place, `${root}/.mcp.json: mcpServers.remote`)
+        yield* say("example.com")
+        assert.strictEqual((yield* of(root)).trust, "undecided", "another address is another server")
+      })
+    )
+  )
+
   it.effect("speaks of nothing else, and a file that leads out of it is none of its files", () =>
     within(({ home, root }) =>
       Effect.gen(function* () {

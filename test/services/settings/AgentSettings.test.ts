@@ -209,6 +209,7 @@ const cases: Readonly<Record<string, Case>> = {
             args: ["-y", "server"],
             env: [{ name: "TOKEN", value: Redacted.make("secret") }]
           },
+          place: "config.toml: mcp_servers.files",
           startupTimeout: Duration.seconds(3),
           toolTimeout: Duration.seconds(60),
           toolTimeouts: { slow: Duration.seconds(900) }
@@ -220,9 +221,14 @@ const cases: Readonly<Record<string, Case>> = {
             url: "https://example.org/mcp",
             headers: [{ name: "Authorization", value: Redacted.make("Bearer x") }]
           },
+          place: "config.toml: mcp_servers.remote",
           toolTimeouts: {}
         },
-        { spec: { _tag: "Sse", name: "old", url: "https://example.org/sse", headers: [] }, toolTimeouts: {} }
+        {
+          spec: { _tag: "Sse", name: "old", url: "https://example.org/sse", headers: [] },
+          place: "config.toml: mcp_servers.old",
+          toolTimeouts: {}
+        }
       ]
     }
   },
@@ -409,5 +415,7 @@ describe("settings", () => {
 /** Secrets compare by their values, and the home folder is another one in each run. */
 function hide(key: string, value: unknown): unknown {
   if (Redacted.isRedacted(value)) return Redacted.value(value)
-  return key === "source" && typeof value === "string" ? value.slice(value.lastIndexOf("/") + 1) : value
+  return (key === "source" || key === "place") && typeof value === "string"
+    ? value.slice(value.lastIndexOf("/") + 1)
+    : value
 }

@@ -88,6 +88,7 @@ describe("docs/configuration.md", () => {
               args: ["-y", "@modelcontextprotocol/server-filesystem", "."],
               env: []
             },
+            place: value.mcpServers[0]?.place ?? "",
             toolTimeout: Duration.seconds(60),
             toolTimeouts: {}
           }

@@ -1,10 +1,14 @@
 /** Commands that are left running: started, read, stopped, and ended with their session. */
 import { assert, describe, it } from "@effect/vitest"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as FileSystem from "effect/FileSystem"
+import * as References from "effect/References"
 import * as Scope from "effect/Scope"
+import { describeOutput } from "../../../src/services/tools/BashOutput.ts"
+import { makeBackgroundCommands, MOST_RUNNING } from "../../../src/services/tools/support/BackgroundCommands.ts"
 import { isAlive, until } from "../../support/Processes.ts"
 import { call, makeFolder, makeWorkspace, read, toolbox } from "../../support/toolbox.ts"
 
@@ -198,5 +202,44 @@ describe("background commands", { concurrent: true }, () => {
       assert.isBelow((process.memoryUsage.rss() - before) / 1e6, 250)
       yield* stop(id, workspace)
     }).pipe(Effect.scoped, Effect.provide(toolbox()))
+  )
+
+  it.live("one that cannot be followed to its end is told as ended, and its place is free", () =>
+    Effect.gen(function* () {
+      const { workspace } = yield* setUp
+      let ends = 0
+      const background = makeBackgroundCommands({
+        run: () => Effect.die("not asked for"),
+        start: () =>
+          Effect.as(
+            Effect.addFinalizer(() => Effect.sync(() => void (ends += 1))),
+            { result: Effect.die("lost"), kill: Effect.void }
+          ),
+        status: () => Effect.succeed({ _tag: "Ready", mechanism: "none" })
+      })
+      const command = {
+        command: "true",
+        cwd: "/",
+        confinement: { profile: "off", roots: [], scratch: "/" },
+        spill: "/none"
+      } as const
+      for (let count = 1; count <= MOST_RUNNING + 8; count++) {
+        const id = yield* background.start(workspace, command)
+        assert.strictEqual(id, `bg${count}`)
+        const read = yield* background.read(workspace, `bg${count}`, Duration.minutes(10))
+        if (read === undefined) return assert.fail("it is not known")
+        assert.match(
+          describeOutput(read).text,
+          /^\(nothing new\)\nbg\d+ \[ended after 0\.\d s: it could not be followed/
+        )
+        assert.deepInclude(describeOutput(read).rawOutput, { running: false, lost: true })
+      }
+      yield* until(() => ends === MOST_RUNNING + 8)
+    }).pipe(
+      Effect.scoped,
+      Effect.provide(toolbox()),
+      // Each of them is told in the log, too.
+      Effect.provideService(References.MinimumLogLevel, "None")
+    )
   )
 })

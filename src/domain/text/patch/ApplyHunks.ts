@@ -5,6 +5,7 @@
 import * as Result from "effect/Result"
 import { type Line, type LineEnding, lineEnding, splitLines, joinLines } from "../LineEnding.ts"
 import { type Hunk, PatchFailed, type PatchLine } from "./FilePatch.ts"
+import { clip } from "../Clip.ts"
 
 /** `firstLine`, from 1, is where the new text begins to differ. */
 export interface Patched {
@@ -42,7 +43,7 @@ const fits = (lines: ReadonlyArray<Line>, at: number, wanted: ReadonlyArray<Patc
     return own !== undefined && same(own, line)
   })
 
-const shorten = (text: string): string => JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text)
+const shorten = (text: string): string => JSON.stringify(text.length > 80 ? `${clip(text, 80)}…` : text)
 
 /** Where the file first is not as the hunk says, at the place that fits best. */
 const difference = (

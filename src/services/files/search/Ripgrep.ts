@@ -21,6 +21,7 @@ import {
   shorten
 } from "./Search.ts"
 import { systemText } from "../SystemText.ts"
+import { whole } from "../../../domain/text/Clip.ts"
 
 const KILL_AFTER = Duration.millis(500)
 
@@ -112,6 +113,7 @@ const firstPart = (stream: Stream.Stream<string, unknown>): Effect.Effect<string
       () => "",
       (kept, piece) => (kept + piece).slice(0, ERROR_LIMIT)
     ),
+    Effect.map(whole),
     Effect.orElseSucceed(() => "")
   )
 

@@ -1,6 +1,7 @@
 /** Finding files and lines: the questions and answers that every way of searching shares. */
 import type * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import { clip } from "../../../domain/text/Clip.ts"
 
 /** `root` is an absolute file or folder. Hidden files are searched, `.git` never. */
 export interface SearchScope {
@@ -50,4 +51,4 @@ export interface Search {
 export const LINE_WIDTH = 500
 
 export const shorten = (line: string): string =>
-  line.length > LINE_WIDTH ? `${line.slice(0, LINE_WIDTH)} [… the rest of this line is left out]` : line
+  line.length > LINE_WIDTH ? `${clip(line, LINE_WIDTH)} [… the rest of this line is left out]` : line

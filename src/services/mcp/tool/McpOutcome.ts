@@ -19,8 +19,11 @@ const MAX_KEPT = 16 * 1024 * 1024
 const decodeContent = Schema.decodeUnknownOption(Content)
 const decodeBytes = Schema.decodeUnknownResult(Schema.Uint8ArrayFromBase64)
 
-/** Keeps something of this call in a file; absent when it could not be kept. */
-export type Keep = (ending: string, content: string | Uint8Array) => Effect.Effect<string | undefined>
+/** The path of the file that something is kept in, or why it is in none. */
+export type Kept = Result.Result<string, string>
+
+/** Keeps something of this call in a file. */
+export type Keep = (ending: string, content: string | Uint8Array) => Effect.Effect<Kept>
 
 export interface OutcomeOptions {
   readonly redactor: Redactor
@@ -53,11 +56,15 @@ const labelOf = ({ base64, mimeType, what }: Data): string => `${what}, ${mimeTy
 const endingOf = ({ mimeType }: Data): string => /^[a-z]+\/([a-z0-9]{1,8})\b/.exec(mimeType)?.[1] ?? "bin"
 
 /** What the model reads of a piece. */
-const describe = (content: Content, path: string | undefined): string => {
+const describe = (content: Content, kept: Kept | undefined): string => {
   const data = dataOf(content)
   if (data !== undefined) {
     const shown = data.isShown ? ": shown to the user" : ""
-    return `[${labelOf(data)}${shown}${path === undefined ? "" : `; kept in ${path}`}]`
+    const place =
+      kept === undefined
+        ? ""
+        : Result.match(kept, { onFailure: (why) => `; not kept: ${why}`, onSuccess: (path) => `; kept in ${path}` })
+    return `[${labelOf(data)}${shown}${place}]`
   }
   switch (content.type) {
     case "text":
@@ -134,7 +141,7 @@ export const outcomeOf = Effect.fnUntraced(function* (
     const bytes = data === undefined ? undefined : decodeBytes(data.base64)
     return data === undefined || bytes === undefined || Result.isFailure(bytes)
       ? Effect.succeed(describe(content, undefined))
-      : Effect.map(keep(endingOf(data), bytes.success), (path) => describe(content, path))
+      : Effect.map(keep(endingOf(data), bytes.success), (kept) => describe(content, kept))
   })
   const whole = lines.join("\n")
   return {
@@ -151,10 +158,12 @@ export const outcomeOf = Effect.fnUntraced(function* (
 const fit = Effect.fnUntraced(function* (whole: string, limit: number, keep: Keep) {
   const bytes = size(whole)
   if (bytes <= limit) return whole
-  const path = yield* keep("txt", headOf(whole, MAX_KEPT))
-  const rest =
-    path === undefined
-      ? "The rest could not be kept; ask the tool for less at a time"
-      : `All of it is in ${path}: search it, or read it in parts`
+  const rest = Result.match(yield* keep("txt", headOf(whole, MAX_KEPT)), {
+    onFailure: (why) => `The rest is lost: ${why}. Ask the tool for less at a time`,
+    onSuccess: (path) =>
+      bytes > MAX_KEPT
+        ? `The first ${MAX_KEPT} bytes are in ${path}: search it, or read it in parts`
+        : `All of it is in ${path}: search it, or read it in parts`
+  })
   return `${headOf(whole, limit)}\n[This is the beginning of ${bytes} bytes. ${rest}]`
 })

@@ -3,18 +3,20 @@ import * as AiTool from "effect/ai/Tool"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import { clip } from "../../../domain/text/Clip.ts"
 import { textContent } from "../../../domain/Tool.ts"
 import { type ToolContext, type ToolDefinition, ToolInputInvalid, type ToolOutcome } from "../../ToolDefinition.ts"
 import { failed } from "../../tools/support/Outcome.ts"
-import type { CallContext, McpResult, McpTool } from "../McpServer.ts"
+import type { CallContext, McpResult } from "../McpServer.ts"
+import type { Redactor } from "../Redactor.ts"
 import type { McpFailed } from "../transport/McpTransport.ts"
 import type { CallLimit } from "../Patience.ts"
 import { previewOf } from "./Preview.ts"
+import { MAX_DESCRIPTION, type McpTool, shownName } from "./ToolList.ts"
 
 /** What model providers accept as a name. */
 const MAX_NAME = 64
 const MAX_ALIAS = 30
-const MAX_DESCRIPTION = 10_000
 /** Milliseconds between two views of a call's progress. */
 const SHOW_EVERY = 200
 
@@ -51,6 +53,17 @@ export const makeToolNames = () => {
   }
 }
 
+/** Whether a server may have these tools as well: names that were given stay, so there is an end to new ones. */
+export const makeNameLimit = (most: number) => {
+  let given: ReadonlySet<string> = new Set()
+  return (names: ReadonlyArray<string>): boolean => {
+    const all = given.union(new Set(names))
+    if (all.size > most) return false
+    given = all
+    return true
+  }
+}
+
 const Input = Schema.Record(Schema.String, Schema.Json)
 const decodeInput = Schema.decodeUnknownEffect(Input)
 
@@ -66,8 +79,7 @@ export interface McpToolOptions {
     context: CallContext
   ) => Effect.Effect<McpResult, McpFailed>
   readonly outcome: (result: McpResult, context: ToolContext) => Effect.Effect<ToolOutcome>
-  /** Without secrets. */
-  readonly problem: (failure: McpFailed) => string
+  readonly redactor: Redactor
 }
 
 /** Tells the newest progress, and leaves out what comes too fast to be read. */
@@ -82,12 +94,13 @@ const progressOf = ({ progress }: ToolContext) => {
 }
 
 export const makeTool = (tool: McpTool, options: McpToolOptions): ToolDefinition => {
-  const { alias, call, limit, name, outcome, problem, toolName } = options
-  const title = `${alias}: ${tool.name}`
+  const { alias, call, limit, name, outcome, redactor, toolName } = options
+  const title = `${alias}: ${redactor.said(shownName(tool.name))}`
+  const description = redactor.said(tool.description?.trim() || tool.title || tool.name)
   return {
     tool: AiTool.dynamic(toolName, {
-      description: (tool.description?.trim() || tool.title || tool.name).slice(0, MAX_DESCRIPTION),
-      parameters: { type: "object", ...tool.inputSchema }
+      description: clip(description, MAX_DESCRIPTION),
+      parameters: { type: "object", ...redactor.fields(tool.inputSchema ?? {}) }
     }).annotate(AiTool.Strict, false),
     kind: "other",
     title,
@@ -101,7 +114,7 @@ export const makeTool = (tool: McpTool, options: McpToolOptions): ToolDefinition
         title,
         kind: "other",
         locations: [],
-        preview: previewOf(input),
+        preview: previewOf(redactor.fields(input)),
         access: { _tag: "Mcp", server: alias, tool: tool.name },
         run: (context) =>
           call(tool, input, {
@@ -112,7 +125,7 @@ export const makeTool = (tool: McpTool, options: McpToolOptions): ToolDefinition
             limit
           }).pipe(
             Effect.flatMap((result) => outcome(result, context)),
-            Effect.catch((failure) => Effect.succeed(failed(`The MCP server "${name}" ${problem(failure)}.`)))
+            Effect.catch((failure) => Effect.succeed(failed(`The MCP server "${name}" ${redactor.problem(failure)}.`)))
           )
       }
     })

@@ -1,6 +1,7 @@
 /** The arguments of a call as a person judges them: all of them, in short, and without what looks like a secret. */
 import type * as Schema from "effect/Schema"
 import { textContent, type ToolContent } from "../../../domain/Tool.ts"
+import { clip } from "../../../domain/text/Clip.ts"
 
 const MAX_PREVIEW = 10_000
 const MAX_VALUE = 2_000
@@ -12,9 +13,7 @@ const secretValue =
   /\b(?:sk|pk|rk)[-_](?:[a-z]+[-_])*[A-Za-z0-9_-]{16,}|\bgh[pousr]_[A-Za-z0-9]{20,}|\bgithub_pat_\w{20,}|\bxox[abprs]-[\w-]{10,}|\bA(?:KIA|SIA)[A-Z0-9]{16}\b|\bAIza[\w-]{30,}|\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*|-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*-----|$)|\b(?:Bearer|Basic) +[\w.~+/=-]{8,}/g
 
 const shorten = (text: string): string =>
-  text.length > MAX_VALUE
-    ? `${text.slice(0, MAX_VALUE).replace(/[\uD800-\uDBFF]$/, "")}… (${text.length} characters)`
-    : text
+  text.length > MAX_VALUE ? `${clip(text, MAX_VALUE)}… (${text.length} characters)` : text
 
 const isArray: (json: Schema.Json) => json is ReadonlyArray<Schema.Json> = Array.isArray
 
@@ -32,9 +31,5 @@ export const previewOf = (input: Readonly<Record<string, Schema.Json>>): Readonl
   if (Object.keys(input).length === 0) return []
   const text = JSON.stringify(shownOf(input), null, 2)
   const isCut = text.length > MAX_PREVIEW
-  return [
-    textContent(
-      isCut ? `${text.slice(0, MAX_PREVIEW).toWellFormed()}\n… ${text.length - MAX_PREVIEW} more characters` : text
-    )
-  ]
+  return [textContent(isCut ? `${clip(text, MAX_PREVIEW)}\n… ${text.length - MAX_PREVIEW} more characters` : text)]
 }

@@ -6,12 +6,12 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type { HttpClientResponse } from "effect/http/HttpClientResponse"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
-import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as JsonRpc from "../../../domain/wire/JsonRpc.ts"
 import type { RequestId } from "../../../domain/wire/RequestId.ts"
 import * as Inbox from "./Inbox.ts"
+import { keepOpen } from "./KeepOpen.ts"
 import { McpFailed, type McpTransport, outcomeOf, type Peer } from "./McpTransport.ts"
 import * as Remote from "./Remote.ts"
 
@@ -23,6 +23,9 @@ const MAX_RESUMES = 20
 
 const isEvents = (response: HttpClientResponse) =>
   (response.headers["content-type"] ?? "").startsWith("text/event-stream")
+
+/** As the protocol has them; what else a server gives as one could not be sent back in a header. */
+const SESSION_ID = /^[\x21-\x7e]{1,2048}$/
 
 /** Where a stream stands, so that it can go on elsewhere. */
 interface Mark {
@@ -55,7 +58,14 @@ export const open = Effect.fnUntraced(function* (
   const execute = Effect.fnUntraced(function* (request: HttpClientRequest.HttpClientRequest) {
     const response = yield* Effect.catch(remote.execute(request), lose)
     if (response.status >= 200 && response.status < 300) {
-      session = response.headers["mcp-session-id"] ?? session
+      const given = response.headers["mcp-session-id"]
+      if (given !== undefined && !SESSION_ID.test(given)) {
+        return yield* new McpFailed({
+          message: "gave a session id that the protocol does not allow: it has to be visible ASCII, and short",
+          reason: "final"
+        })
+      }
+      session = given ?? session
       return response
     }
     const failure = yield* remote.refusal(response)
@@ -112,7 +122,11 @@ export const open = Effect.fnUntraced(function* (
     let current = response
     for (let resumes = 0; resumes <= MAX_RESUMES; resumes++) {
       const seen = mark.last
-      const answer = yield* answerIn(current, id, mark)
+      const answer = yield* Effect.catchIf(
+        answerIn(current, id, mark),
+        ({ reason }) => reason === "lost" && mark.last !== undefined,
+        () => Effect.succeedNone
+      )
       if (answer._tag === "Some") return answer.value
       if (mark.last === undefined || (resumes > 0 && mark.last === seen)) break
       yield* Effect.sleep(PAUSE)
@@ -162,15 +176,8 @@ export const open = Effect.fnUntraced(function* (
     // A server that offers no such stream says so with a status; one that ends it is asked again, after a while.
     listen: Effect.suspend(() => {
       const mark: Mark = { last: undefined }
-      return Effect.forever(Effect.andThen(listenOnce(mark), Effect.sleep(PAUSE)))
-    }).pipe(
-      Effect.retry({
-        schedule: Schedule.exponential(PAUSE),
-        times: 5,
-        while: ({ code, reason }) => reason === undefined && code === undefined
-      }),
-      Effect.ignore
-    ),
+      return keepOpen(listenOnce(mark))
+    }),
     lost: Deferred.await(ended)
   }
 })

@@ -4,13 +4,17 @@ import * as FiberMap from "effect/FiberMap"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
+import * as Complexity from "../../../domain/wire/Complexity.ts"
 import { ErrorCode } from "../../../domain/wire/ErrorCode.ts"
 import * as JsonRpc from "../../../domain/wire/JsonRpc.ts"
 import * as RequestId from "../../../domain/wire/RequestId.ts"
-import type { McpFailed, Peer } from "./McpTransport.ts"
+import { McpFailed, type Peer } from "./McpTransport.ts"
 
 /** Requests of one server that wait for an answer; a person answers one at a time. */
 const MAX_OPEN = 16
+
+/** Of one message: more would take more memory than it is worth, or be too deep to walk through. */
+const complexity: Complexity.Limits = { free: 256, values: 2_000_000, depth: 500 }
 
 export interface InboxOptions {
   readonly peer: Peer
@@ -18,8 +22,11 @@ export interface InboxOptions {
 }
 
 export interface Inbox {
-  /** Takes one text; gives the answers in it, which are the transport's. */
-  readonly receive: (text: string, during?: RequestId.RequestId) => Effect.Effect<ReadonlyArray<JsonRpc.Response>>
+  /** Takes one text; gives the answers in it, which are the transport's. Fails where it is not read at all. */
+  readonly receive: (
+    text: string,
+    during?: RequestId.RequestId
+  ) => Effect.Effect<ReadonlyArray<JsonRpc.Response>, McpFailed>
 }
 
 /** Several at once were allowed by the revision 2025-03-26 only. */
@@ -55,6 +62,8 @@ export const make = Effect.fnUntraced(function* ({
   })
 
   const receive = Effect.fnUntraced(function* (text: string, during?: RequestId.RequestId) {
+    const problem = Complexity.problemOf(text, complexity)
+    if (problem !== undefined) return yield* new McpFailed({ message: `sent a message that is not read: ${problem}` })
     const answers: Array<JsonRpc.Response> = []
     for (const message of parse(text)) {
       switch (message._tag) {

@@ -54,7 +54,7 @@ export interface McpTransport {
 export const MAX_MESSAGE = 16 * 1024 * 1024
 
 export const tooLong = (): McpFailed =>
-  new McpFailed({ message: `sent a message of more than ${MAX_MESSAGE} characters`, reason: "lost" })
+  new McpFailed({ message: `sent a message of more than ${MAX_MESSAGE} characters` })
 
 /** The result, or what the server gave as the reason. */
 export const outcomeOf = ({ outcome }: JsonRpc.Response): Result.Result<unknown, McpFailed> =>

@@ -22,9 +22,8 @@ export const make: Effect.Effect<Pending> = Effect.gen(function* () {
     request: Effect.fnUntraced(function* (id, send) {
       const answer = yield* Deferred.make<unknown, McpFailed>()
       waiting.set(id, answer)
-      return yield* send.pipe(
-        Effect.andThen(Deferred.await(answer)),
-        Effect.raceFirst(lost),
+      // The answer may come before what was sent is known to have arrived.
+      return yield* Effect.raceAllFirst([Deferred.await(answer), Effect.andThen(send, Effect.never), lost]).pipe(
         Effect.ensuring(Effect.sync(() => waiting.delete(id)))
       )
     }),

@@ -7,14 +7,16 @@ import * as Effect from "effect/Effect"
 import * as Sse from "effect/encoding/Sse"
 import * as HttpClient from "effect/http/HttpClient"
 import type { HttpClientError } from "effect/http/HttpClientError"
-import type * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type { HttpClientResponse } from "effect/http/HttpClientResponse"
+import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import { EnvHttpProxyAgent } from "undici"
 import type { McpSpec } from "../../../domain/McpSpec.ts"
+import { clip } from "../../../domain/text/Clip.ts"
 import * as JsonRpc from "../../../domain/wire/JsonRpc.ts"
+import { makeProxyAgent } from "../../network/ProxyAgent.ts"
 import { MAX_MESSAGE, McpFailed, outcomeOf, tooLong } from "./McpTransport.ts"
 import { signInText } from "./SignIn.ts"
 
@@ -44,6 +46,7 @@ export interface Remote {
 }
 
 const MAX_ERROR_BODY = 64 * 1024
+const MAX_ID = 1_024
 
 /** What the server says in JSON-RPC with a status that is no success. */
 const errorIn = (body: string): McpFailed | undefined => {
@@ -51,6 +54,13 @@ const errorIn = (body: string): McpFailed | undefined => {
   const outcome = message._tag === "Response" ? outcomeOf(message) : undefined
   return outcome?._tag === "Failure" ? outcome.failure : undefined
 }
+
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
+
+/** An id goes back in a header. */
+const usableId = (id: string | undefined): string | undefined =>
+  id !== undefined && id !== "" && id.length <= MAX_ID && /^[\x20-\x7e]*$/.test(id) ? id : undefined
 
 const isMoved = (status: number) => status >= 300 && status < 400
 
@@ -63,37 +73,66 @@ export const make = Effect.fnUntraced(function* (spec: RemoteSpec): Effect.fn.Re
     })
   }
   const { origin } = new URL(url)
-  const agent = yield* Effect.acquireRelease(
-    // A call may be silent for long: its own limit ends it, and not the client's of five minutes (F103).
-    Effect.sync(() => new EnvHttpProxyAgent({ headersTimeout: 0, bodyTimeout: 0 })),
-    (agent) => Effect.promise(() => agent.destroy())
+  const odd = given.find(
+    ({ name, value }) => !HEADER_NAME.test(name) || !HEADER_VALUE.test(Redacted.value(value).trim())
   )
+  if (odd !== undefined) {
+    return yield* new McpFailed({
+      message: `has a header ${JSON.stringify(clip(odd.name, 100))} that HTTP does not allow: a name has no spaces, and a value no line ends`,
+      reason: "final"
+    })
+  }
+  // A call may be silent for long: its own limit ends it, and not the client's of five minutes (F103).
+  const agent = yield* makeProxyAgent({ headersTimeout: 0, bodyTimeout: 0 })
   const client = HttpClient.withScope(
     yield* Effect.provideService(NodeHttpClient.makeUndici, NodeHttpClient.Dispatcher, agent)
   )
 
   const unreachable = ({ reason }: HttpClientError) => {
-    const cause = "cause" in reason && reason.cause instanceof Error ? reason.cause.message : reason._tag
-    return new McpFailed({ message: `cannot be reached at ${origin}: ${cause}`, reason: "lost" })
+    const cause = "cause" in reason && reason.cause instanceof Error ? reason.cause : undefined
+    if (Predicate.hasProperty(cause, "code") && cause.code === "UND_ERR_HEADERS_OVERFLOW") {
+      return new McpFailed({ message: `answers at ${origin} with more headers than are read`, reason: "final" })
+    }
+    return new McpFailed({
+      message: `cannot be reached at ${origin}: ${cause?.message ?? reason._tag}`,
+      reason: "lost"
+    })
   }
 
   // Addresses may be secret, so no trace holds them.
   const execute = (request: HttpClientRequest.HttpClientRequest) =>
-    client.execute(request).pipe(
+    client.execute(HttpClientRequest.setHeader(request, "accept-encoding", "identity")).pipe(
       Effect.provideService(HttpClient.TracerDisabledWhen, () => true),
       Effect.provideService(HttpClient.TracerPropagationEnabled, false),
       Effect.mapError(unreachable)
     )
 
-  const textOf = (response: HttpClientResponse) =>
-    response.stream.pipe(Stream.mapError(unreachable), Stream.decodeText())
+  const textOf = (response: HttpClientResponse): Stream.Stream<string, McpFailed> => {
+    const encoding = (response.headers["content-encoding"] ?? "").trim().toLowerCase()
+    return encoding === "" || encoding === "identity"
+      ? response.stream.pipe(Stream.mapError(unreachable), Stream.decodeText())
+      : Stream.fail(
+          new McpFailed({
+            message: `answered in the encoding ${JSON.stringify(clip(encoding, 100))}, which was not asked for`
+          })
+        )
+  }
 
-  const text = (response: HttpClientResponse, limit = MAX_MESSAGE) =>
-    Stream.runFoldEffect(
+  const text = Effect.fnUntraced(function* (response: HttpClientResponse, limit = MAX_MESSAGE) {
+    // No character has more than three bytes here that is not two of them.
+    if (Number(response.headers["content-length"] ?? 0) > 3 * limit) return yield* tooLong()
+    let size = 0
+    const parts = yield* Stream.runFoldEffect(
       textOf(response),
-      () => "",
-      (whole, part) => (whole.length + part.length > limit ? Effect.fail(tooLong()) : Effect.succeed(whole + part))
+      () => new Array<string>(),
+      (parts, part) => {
+        size += part.length
+        parts.push(part)
+        return size > limit ? Effect.fail(tooLong()) : Effect.succeed(parts)
+      }
     )
+    return parts.join("")
+  })
 
   const refusal = Effect.fnUntraced(function* (response: HttpClientResponse) {
     const { status } = response
@@ -134,21 +173,21 @@ export const make = Effect.fnUntraced(function* (spec: RemoteSpec): Effect.fn.Re
       const found: Array<ServerEvent> = []
       const parser = Sse.makeParser(
         (event) => {
-          if (event._tag === "Event") found.push({ event: event.event, data: event.data, id: event.id })
+          if (event._tag === "Event") found.push({ event: event.event, data: event.data, id: usableId(event.id) })
         },
         { maxEventSize: MAX_MESSAGE }
       )
       return Stream.flatMap(textOf(response), (chunk) =>
         parser.feed(chunk) === undefined
           ? Stream.fromIterable(found.splice(0))
-          : Stream.fail(new McpFailed({ message: `sent an event of more than ${MAX_MESSAGE} bytes`, reason: "lost" }))
+          : Stream.fail(new McpFailed({ message: `sent an event of more than ${MAX_MESSAGE} characters` }))
       )
     })
 
   return {
     origin,
     url,
-    headers: Object.fromEntries(given.map(({ name, value }) => [name, Redacted.value(value)])),
+    headers: Object.fromEntries(given.map(({ name, value }) => [name, Redacted.value(value).trim()])),
     execute,
     refusal,
     events,

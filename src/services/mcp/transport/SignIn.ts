@@ -4,11 +4,14 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type { HttpClientResponse } from "effect/http/HttpClientResponse"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import { clip } from "../../../domain/text/Clip.ts"
 import * as Lenient from "../../../domain/wire/Lenient.ts"
 import type { McpFailed } from "./McpTransport.ts"
 
 const WAIT = "5 seconds"
 const MAX_SHOWN = 300
+const MAX_SCOPES = 20
+const MAX_CHALLENGE = 4_000
 
 export interface SignInOptions {
   readonly response: HttpClientResponse
@@ -29,15 +32,28 @@ const decodeMetadata = Schema.decodeUnknownEffect(Metadata)
 
 /** Parameters of the challenge, by name. */
 const challengeOf = (header: string): ReadonlyMap<string, string> =>
-  new Map([...header.matchAll(/(\w+)="([^"]*)"/g)].map(([, name = "", value = ""]) => [name, value]))
+  new Map(
+    [...clip(header, MAX_CHALLENGE).matchAll(/\b(\w{1,40})="([^"]*)"/g)].map(([, name = "", value = ""]) => [
+      name,
+      value
+    ])
+  )
 
 /** What is shown is an address and nothing else that a server may want to say. */
 const shown = (text: string): string | undefined => {
   const url = URL.parse(text)
   return url !== null && /^https?:$/.test(url.protocol)
-    ? `${url.origin}${url.pathname === "/" ? "" : url.pathname}`.slice(0, MAX_SHOWN)
+    ? clip(`${url.origin}${url.pathname === "/" ? "" : url.pathname}`, MAX_SHOWN)
     : undefined
 }
+
+/** Scopes are words for programs: no sentence to whoever reads this can be made of what is left. */
+const scopesIn = (text: string): string =>
+  text
+    .split(/\s+/)
+    .filter((scope) => /^[\w.:/*+-]{1,100}$/.test(scope))
+    .slice(0, MAX_SCOPES)
+    .join(" ")
 
 /** The address that the server names, and the usual ones; always of the server's own host, which knows of us already. */
 const places = (url: string, named: string | undefined): ReadonlyArray<string> => {
@@ -57,7 +73,7 @@ export const signInText = Effect.fnUntraced(function* ({ fetch, isGiven, respons
     onNone: () => [],
     onSome: ({ authorization_servers = [] }) => authorization_servers.flatMap((server) => shown(server) ?? [])
   })
-  const scopes = (challenge.get("scope") ?? "").replace(/[^\x20-\x7e]/g, "").slice(0, MAX_SHOWN)
+  const scopes = clip(scopesIn(challenge.get("scope") ?? ""), MAX_SHOWN)
   const where =
     servers[0] !== undefined
       ? `Its authorization server is ${servers[0]}`

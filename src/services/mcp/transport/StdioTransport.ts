@@ -14,6 +14,7 @@ import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { McpSpec } from "../../../domain/McpSpec.ts"
+import { clip } from "../../../domain/text/Clip.ts"
 import * as JsonRpc from "../../../domain/wire/JsonRpc.ts"
 import { spawn } from "../../sandbox/Spawn.ts"
 import * as Inbox from "./Inbox.ts"
@@ -109,7 +110,7 @@ export const open = Effect.fnUntraced(function* ({
   const pending = yield* Pending.make
   const lastWords: Array<string> = []
   const write = (message: string) => Effect.asVoid(Queue.offer(outbox, `${message}\n`))
-  const log = (line: string) => Effect.logDebug(redact(line).slice(0, MAX_LOG_LINE))
+  const log = (line: string) => Effect.logDebug(clip(redact(line), MAX_LOG_LINE))
   let logged = 0
   const logSome = (line: string) =>
     Effect.suspend(() => {
@@ -121,17 +122,20 @@ export const open = Effect.fnUntraced(function* ({
     write,
     peer: {
       ...peer,
-      garbage: (line) => Effect.andThen(logSome(`stdout: ${line.slice(0, MAX_LOG_LINE)}`), peer.garbage(line))
+      garbage: (line) => Effect.andThen(logSome(`stdout: ${clip(line, MAX_STDERR_LINE)}`), peer.garbage(line))
     }
   })
 
   const receive = (line: string) =>
     line.length > MAX_MESSAGE
       ? pending.end(`sent a message of more than ${MAX_MESSAGE} characters`)
-      : Effect.flatMap(inbox.receive(line), pending.settle)
+      : Effect.matchEffect(inbox.receive(line), {
+          onFailure: ({ message }) => pending.end(message),
+          onSuccess: pending.settle
+        })
 
   const overhear = (line: string) => {
-    lastWords.push(redact(line).slice(0, MAX_LAST_WORD))
+    lastWords.push(clip(redact(line), MAX_LAST_WORD))
     if (lastWords.length > LAST_WORDS) lastWords.shift()
     return logSome(`stderr: ${line}`)
   }

@@ -6,6 +6,7 @@ import * as AiError from "effect/ai/AiError"
 import * as Duration from "effect/Duration"
 import * as Predicate from "effect/Predicate"
 import { waitOf } from "./RetryAfter.ts"
+import { clip } from "../../../domain/text/Clip.ts"
 
 /** What is known of a failure, wherever it came from. */
 export interface Facts {
@@ -75,7 +76,7 @@ export const readable = (text: string, secrets: ReadonlyArray<string>): string =
     .toSorted((one, other) => other.length - one.length)
   const safe = spellings.reduce((known, spelling) => known.replaceAll(spelling, "[key]"), text)
   const folded = safe.replaceAll(/\s+/g, " ").trim()
-  return folded.length > MAX_TEXT ? `${folded.slice(0, MAX_TEXT)}…` : folded
+  return folded.length > MAX_TEXT ? `${clip(folded, MAX_TEXT)}…` : folded
 }
 
 const reasonOf = (facts: Facts, words: string, { keyAdvice, provider }: FailureContext): AiError.AiErrorReason => {

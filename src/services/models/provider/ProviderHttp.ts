@@ -9,6 +9,7 @@ import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
 import { version } from "../../../domain/Version.ts"
 import type { Get } from "../GetJson.ts"
+import { makeProxyAgent } from "../../network/ProxyAgent.ts"
 import { requireStream } from "./StreamedAnswer.ts"
 
 export interface ProviderHttp {
@@ -50,10 +51,7 @@ const ownFetch = Effect.sync((): Send | undefined => {
 /** The same from a package that knows proxies, and that takes longer to load than a request takes. */
 const proxyFetch: Effect.Effect<Send, never, Scope.Scope> = Effect.gen(function* () {
   const undici = yield* Effect.promise(() => import("undici"))
-  const dispatcher = yield* Effect.acquireRelease(
-    Effect.sync(() => new undici.EnvHttpProxyAgent(PATIENT)),
-    (agent) => Effect.promise(() => agent.destroy())
-  )
+  const dispatcher = yield* makeProxyAgent(PATIENT)
   return (url, init) =>
     undici
       .fetch(url, { ...init, dispatcher })

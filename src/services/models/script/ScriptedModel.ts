@@ -11,6 +11,7 @@ import * as Stream from "effect/Stream"
 import { foldParts } from "../provider/FoldParts.ts"
 import * as ProviderFailure from "../provider/ProviderFailure.ts"
 import type { Script, ScriptPart, ScriptStep } from "./Script.ts"
+import { clip } from "../../../domain/text/Clip.ts"
 
 type Part = Response.StreamPartEncoded
 type Parts = Queue.Queue<Part, AiError.AiError | Cause.Done>
@@ -122,7 +123,7 @@ const exhausted = (userText: string): AiError.AiError =>
   ProviderFailure.fromFacts(
     {
       status: 400,
-      message: `the script has no step left for "${userText.slice(0, 80)}": add one, or mark one with "again": true`,
+      message: `the script has no step left for "${clip(userText, 80)}": add one, or mark one with "again": true`,
       code: "",
       retryAfter: undefined,
       url: context.provider

@@ -1,4 +1,5 @@
 /** Commands that run on while the model does other things. They belong to their session and end with it. */
+import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
@@ -12,13 +13,19 @@ import type { Workspace } from "../../Workspace.ts"
 
 type BackgroundCommand = Omit<ShellCommand, "timeout" | "onOutput">
 
+/** The end of a command that could not be followed to it: it was ended, and how it went is not known. */
+interface Lost {
+  readonly lost: true
+  readonly duration: Duration.Duration
+}
+
 /** A command as it stands. `age` is in milliseconds. */
 export interface BackgroundStatus {
   readonly id: string
   readonly command: string
   readonly age: number
   /** Absent while it runs. */
-  readonly result: CommandResult | undefined
+  readonly result: CommandResult | Lost | undefined
 }
 
 /** `output` is what came since it was read last; of much of it the beginning and the end. */
@@ -54,9 +61,9 @@ interface Job {
   readonly spill: string
   readonly startedAt: number
   readonly kill: Effect.Effect<void>
-  readonly ended: Deferred.Deferred<CommandResult>
+  readonly ended: Deferred.Deferred<void>
   readonly unread: Unread
-  result: CommandResult | undefined
+  result: CommandResult | Lost | undefined
 }
 
 /** Output that nobody read yet. */
@@ -118,7 +125,7 @@ export const makeBackgroundCommands = (runner: SandboxRunnerShape): BackgroundCo
     const status = yield* statusOf(job)
     const unread = job.unread.take()
     // What does not fit here did not fit there, so the file is there while the command runs.
-    const file = status.result === undefined ? job.spill : status.result.spilled
+    const file = status.result === undefined || "lost" in status.result ? job.spill : status.result.spilled
     return { ...status, output: Output.render(unread, file) } satisfies BackgroundOutput
   })
 
@@ -147,12 +154,21 @@ export const makeBackgroundCommands = (runner: SandboxRunnerShape): BackgroundCo
       result: undefined
     }
     jobs.byId.set(job.id, job)
-    const finish = Effect.flatMap(result, (ended) => {
-      job.result = ended
-      jobs.running -= 1
-      forget(jobs)
-      return Effect.andThen(Deferred.succeed(job.ended, ended), Scope.close(scope, Exit.void))
+    const lost = Effect.fnUntraced(function* (cause: Cause.Cause<never>) {
+      if (!Cause.hasInterruptsOnly(cause)) yield* Effect.logError("A background command could not be followed", cause)
+      return { lost: true, duration: Duration.millis((yield* Clock.currentTimeMillis) - job.startedAt) } satisfies Lost
     })
+    // Who waits for it is told whatever becomes of it, and its place is free.
+    const finish = Effect.onExit(
+      result,
+      Effect.fnUntraced(function* (exit) {
+        job.result = Exit.isSuccess(exit) ? exit.value : yield* lost(exit.cause)
+        jobs.running -= 1
+        forget(jobs)
+        yield* Deferred.succeed(job.ended, undefined)
+        yield* Scope.close(scope, Exit.void)
+      })
+    )
     yield* Effect.forkIn(finish, lifetime)
     return job.id
   })

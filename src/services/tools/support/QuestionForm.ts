@@ -1,6 +1,7 @@
 /** Questions of a model as the fields of a form, and what was filled in as text. What comes back is judged again (ELI-07). */
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import { clip } from "../../../domain/text/Clip.ts"
 
 export const Question = Schema.Struct({
   question: Schema.String,
@@ -100,7 +101,7 @@ export const answersIn = (questions: Questions, content: Schema.JsonObject): Rea
     return {
       question: question.question,
       chosen: chosenOf(question, content[choiceKey(at)]),
-      words: typeof words === "string" ? words.trim().slice(0, LONGEST_ANSWER).toWellFormed() : ""
+      words: typeof words === "string" ? clip(words.trim(), LONGEST_ANSWER).toWellFormed() : ""
     }
   })
 

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { ToolContent } from "../../../../src/domain/Tool.ts"
 import { outcomeOf } from "../../../../src/services/mcp/tool/McpOutcome.ts"
@@ -18,7 +19,7 @@ const outcome = (result: unknown, { limit = 1_000_000, redactor = plain } = {}) 
     Effect.sync(() => {
       const path = `/kept/${kept.size + 1}.${ending}`
       kept.set(path, content)
-      return path
+      return Result.succeed(path)
     })
   return Effect.map(outcomeOf(decode(result), { redactor, limit, keep }), (given) => ({ ...given, kept }))
 }

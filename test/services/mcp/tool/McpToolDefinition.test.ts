@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Schema from "effect/Schema"
-import { makeAliases, makeToolNames } from "../../../../src/services/mcp/tool/McpToolDefinition.ts"
+import { makeAliases, makeNameLimit, makeToolNames } from "../../../../src/services/mcp/tool/McpToolDefinition.ts"
 
 const Pairs = Schema.Array(Schema.Tuple([Schema.String, Schema.String]))
 
@@ -27,6 +27,14 @@ describe("the names of tools", () => {
       }
     }
   )
+
+  it("have an end for a server that always has others, and those that it has go on", () => {
+    const mayHave = makeNameLimit(3)
+    assert.deepStrictEqual(
+      [["a", "b"], ["b", "c"], ["d"], ["a", "c"]].map((names) => mayHave(names)),
+      [true, true, false, true]
+    )
+  })
 
   it("that are long or odd are told apart", () => {
     const aliases = makeAliases()

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Queue from "effect/Queue"
@@ -59,7 +60,13 @@ const connect = Effect.fnUntraced(function* (url: string) {
   const peer = makePeer()
   const changes = yield* Queue.sliding<void>(1)
   const transport = yield* HttpTransport.open(spec(url), peer)
-  return yield* McpServer.connect({ transport, peer, changes, onTools: () => Effect.void })
+  return yield* McpServer.connect({
+    transport,
+    peer,
+    changes,
+    listLimit: Duration.minutes(1),
+    onTools: () => Effect.void
+  })
 })
 const tool = { name: "x" }
 
@@ -316,7 +323,9 @@ describe("a server that wants to know who asks", () => {
       const peer = makePeer()
       const changes = yield* Queue.sliding<void>(1)
       const transport = yield* HttpTransport.open({ ...spec(url), headers }, peer)
-      return yield* Effect.flip(McpServer.connect({ transport, peer, changes, onTools: () => Effect.void }))
+      return yield* Effect.flip(
+        McpServer.connect({ transport, peer, changes, listLimit: Duration.minutes(1), onTools: () => Effect.void })
+      )
     })
 
   it.live("is told with the address of its authorization server and with what to do", () =>
@@ -381,7 +390,13 @@ describe("the older HTTP with events", () => {
     const peer = makePeer()
     const changes = yield* Queue.sliding<void>(1)
     const transport = yield* SseTransport.open({ ...spec(url), _tag: "Sse" }, peer)
-    return yield* McpServer.connect({ transport, peer, changes, onTools: () => Effect.void })
+    return yield* McpServer.connect({
+      transport,
+      peer,
+      changes,
+      listLimit: Duration.minutes(1),
+      onTools: () => Effect.void
+    })
   })
 
   it.live("posts to the address that the stream names, with the headers, until the stream ends", () =>
