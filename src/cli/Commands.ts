@@ -35,6 +35,10 @@ import { type LeaderChoice, serveStdio } from "./Stdio.ts"
 import { trust } from "./Trust.ts"
 import { token } from "./Token.ts"
 import { misused, UsageError } from "./UsageError.ts"
+import { doctor } from "./Doctor.ts"
+import { oneShot, oneShotFlags, withTask } from "./OneShot.ts"
+import { sessions } from "./Sessions.ts"
+import { setup } from "./Setup.ts"
 
 /** Where the configuration only says that editors share an agent, whoever has flags of their own gets an agent of their own. */
 const serveEditor = (flags: Flags, choice: LeaderChoice): Effect.Effect<void, NoLeader | UsageError> => {
@@ -51,7 +55,7 @@ const acp = Command.make("acp", agentFlags, (flags) =>
   Effect.flatMap(flagsOf(flags), (own) => serveEditor(own, leaderChoiceOf(flags)))
 ).pipe(
   Command.withDescription("Speak the Agent Client Protocol over stdin and stdout: what an editor starts"),
-  Command.withSubcommands([login])
+  Command.withSubcommands([login, setup])
 )
 
 const stdio = Command.make(
@@ -68,20 +72,46 @@ const stdio = Command.make(
 
 const agent = agentCommand.pipe(Command.withSubcommands([stdio, serve, daemon, headless, agentLeader]))
 
-const program = Command.make("super-pi").pipe(
-  Command.withDescription("A coding agent for editors that speak the Agent Client Protocol"),
-  Command.withSubcommands([acp, agent, auth, config, leader, login, logout, models, permissions, relay, token, trust])
+const program = Command.make("super-pi", oneShotFlags, oneShot).pipe(
+  Command.withDescription(
+    "A coding agent for editors that speak the Agent Client Protocol; with -p it does one task here"
+  ),
+  Command.withSubcommands([
+    acp,
+    agent,
+    auth,
+    config,
+    doctor,
+    leader,
+    login,
+    logout,
+    models,
+    permissions,
+    relay,
+    sessions,
+    token,
+    trust
+  ])
 )
 
 const transports = new Set(["stdio", "serve", "daemon", "headless", "leader"])
 
-/** Flags of `agent` that stand after the transport's name, where a transport's own flags stand. */
-const misplaced = (args: ReadonlyArray<string>) => {
+const isFlag = (arg: string): boolean => flagsWithValue.test(arg) || flagsWithoutValue.test(arg)
+
+/** What stands in the wrong place of the flags that the agent's transports share, and where it belongs. */
+const misplaced = (args: ReadonlyArray<string>): string | undefined => {
   const isValue = (at: number) => flagsWithValue.test(args[at - 1] ?? "") && args[at - 1]?.includes("=") === false
-  const isTransport = (arg: string, at: number) => transports.has(arg) && !isValue(at)
-  const at = args[0] === "agent" ? args.findIndex(isTransport) : -1
-  const flag = args.slice(at + 1).find((arg) => flagsWithValue.test(arg) || flagsWithoutValue.test(arg))
-  return at === -1 || flag === undefined ? undefined : { flag, transport: args[at] }
+  if (args[0] === "agent") {
+    const at = args.findIndex((arg, at) => transports.has(arg) && !isValue(at))
+    const flag = at === -1 ? undefined : args.slice(at + 1).find(isFlag)
+    return flag && `${flag} stands after the transport's name: write super-pi agent ${flag} … ${args[at]}`
+  }
+  const at = args.findIndex((arg, at) => (arg === "acp" || arg === "agent") && !isValue(at))
+  const flag = args.slice(0, Math.max(at, 0)).find(isFlag)
+  const isTask = args.some((arg) => /^(?:-p|--prompt)(?:=|$)/.test(arg))
+  return flag === undefined || isTask
+    ? undefined
+    : `${flag} stands before ${args[at]}: write super-pi ${args[at]} ${flag} …`
 }
 
 const services = Layer.mergeAll(
@@ -93,11 +123,8 @@ const services = Layer.mergeAll(
 /** Runs a command line. A wrong one is explained on stderr and ends with exit code 2; stdout stays empty. */
 export const run = Effect.fnUntraced(function* (args: ReadonlyArray<string>) {
   const wrong = misplaced(args)
-  if (wrong !== undefined) {
-    const { flag, transport } = wrong
-    return yield* misused(`${flag} stands after the transport's name: write super-pi agent ${flag} … ${transport}`)
-  }
-  yield* Command.runWith(program, { version })(args).pipe(
+  if (wrong !== undefined) return yield* misused(wrong)
+  yield* Command.runWith(program, { version })(withTask(args)).pipe(
     Effect.catchTag("ShowHelp", () => Effect.fail(new UsageError())),
     Effect.provide(services)
   )

@@ -39,6 +39,12 @@ export const endSoon = (): void => {
 }
 
 let heed: (() => void) | undefined
+let isImpatient = false
+
+/** From now on a second signal ends the process at once, whatever is still being ended. */
+export const heedSecond: Effect.Effect<void> = Effect.sync(() => {
+  isImpatient = true
+})
 
 /** Waits for a signal. The first one then interrupts nothing; the next one ends the process as ever. */
 const signalled: Effect.Effect<void> = Effect.callback((resume) => {
@@ -64,7 +70,7 @@ const start = Runtime.makeRunMain(({ fiber, teardown }) => {
   for (const [signal, code] of signals) {
     process.on(signal, () => {
       if (heed !== undefined) return heed()
-      if (ended !== undefined) return
+      if (ended !== undefined) return isImpatient ? process.exit(ended) : undefined
       ended = code
       process.exitCode = code
       endSoon()

@@ -142,6 +142,8 @@ export interface SettingsValue {
   readonly folderTrust: boolean
   /** What environment and flags say of that which a trusted project may choose: it cannot change it. */
   readonly fixed: Choices
+  /** Requests to the model that one turn may take; absent: the usual bound. */
+  readonly maxRequests?: number
   /** What was wrong, each naming the field and the remedy and never a value. Logged once per reading, never fatal. */
   readonly warnings: ReadonlyArray<string>
   /** Those of the warnings that tell of what was to forbid something and does not hold: each session tells them, too. */
@@ -166,6 +168,8 @@ export interface Flags {
   readonly pluginDirs?: ReadonlyArray<string>
   /** Trusts the folders of this run's sessions. */
   readonly trust?: boolean
+  /** Requests to the model that one turn may take; absent: the usual bound. */
+  readonly maxRequests?: number
 }
 
 /** What `Settings` promises. */

@@ -13,7 +13,11 @@ describe("command line", () => {
   )
 
   for (const [path, ...words] of [
-    ["", "acp", "agent", "token", "--log-level"],
+    ["", "acp", "agent", "token", "doctor", "sessions", "--log-level", "--prompt", "--output-format", "--max-turns"],
+    ["acp setup", "super-pi acp setup", "--editor", "jetbrains", "--print", "--file"],
+    ["doctor", "super-pi doctor", "--json", "--offline"],
+    ["sessions", "list", "show", "export", "delete"],
+    ["sessions export", "super-pi sessions export", "--format", "--output", "--force"],
     ["acp", "super-pi acp", "--model", "--always-approve", "--yolo", "ask rules for commands"],
     ["acp", "--permission-mode", "--sandbox", "--harness", "--allow", "--ask", "--deny", "--trust"],
     ["agent", "stdio", "serve", "daemon", "headless", "leader", "--model", "--always-approve", "--yolo"],
@@ -61,6 +65,8 @@ describe("command line", () => {
     ["acp --permission-mode loud", "accept-edits"],
     ["acp --sandbox loose", "read-only"],
     ["acp --deny Bash(", "its parenthesis is not closed"],
+    ["--model a/b acp", "--model stands before acp: write super-pi acp --model"],
+    ["--trust agent stdio", "--trust stands before agent: write super-pi agent --trust"],
     ["agent stdio --sandbox off", "--sandbox stands after the transport's name"],
     ["agent stdio --model some/model", "--model stands after the transport's name"],
     ["agent stdio --yolo", "--yolo stands after the transport's name"],

@@ -165,7 +165,8 @@ export const shell = Effect.gen(function* (): Effect.fn.Return<Shell, never, Sco
   yield* run('curl() { command curl --fail-with-body "$@"; }')
   return {
     run,
-    answerOf: (command) => Effect.map(run(`(unset -f curl; ${command}) 2>&1 || true`), (text) => text.trim()),
+    answerOf: (command) =>
+      Effect.map(run(`(unset -f curl; ${command}) 2>&1 < /dev/null || true`), (text) => text.trim()),
     printed
   }
 })

@@ -153,6 +153,7 @@ export const mergeSettings = (sources: Sources): SettingsValue => {
       ...(allowedDomains === undefined ? {} : { allowedDomains }),
       allowLocal: agent.allowLocal ?? defaultSettings.webFetch.allowLocal
     },
+    ...(flags.maxRequests === undefined ? {} : { maxRequests: flags.maxRequests }),
     // A run that was told to trust asks nobody.
     folderTrust: flags.trust !== true && (agent.folderTrust ?? defaultSettings.folderTrust),
     fixed: {
