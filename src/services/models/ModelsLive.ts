@@ -77,7 +77,7 @@ export const layer: Layer.Layer<Models, never, Settings | FileSystem.FileSystem 
             fs: files,
             paths,
             home: settings.home,
-            get: Effect.map(http, ({ get }) => get),
+            send: Effect.map(http, ({ send }) => send),
             scope,
             changed: Effect.suspend(() => {
               lists = new WeakMap()

@@ -7,7 +7,7 @@ import * as Schema from "effect/Schema"
 import * as Lenient from "../../domain/wire/Lenient.ts"
 import type { ModelPrice } from "../../domain/Model.ts"
 import type { ModelSettings, ProviderSettings } from "../Settings.ts"
-import { type Get, getJson, NoAnswer } from "./GetJson.ts"
+import { getJson, NoAnswer, type Send } from "./GetJson.ts"
 
 const PATIENCE = Duration.seconds(10)
 
@@ -93,12 +93,12 @@ export const modelsIn = (answer: unknown): ReadonlyArray<ModelSettings> | undefi
 
 /** Asks an endpoint, at an address such as `http://127.0.0.1:8080/v1`, what it offers. */
 export const askEndpoint = (
-  get: Get,
+  send: Send,
   { apiKey, baseUrl }: Required<Pick<ProviderSettings, "baseUrl">> & Pick<ProviderSettings, "apiKey">
 ): Effect.Effect<ReadonlyArray<ModelSettings>, NoAnswer> => {
   const headers: Record<string, string> =
     apiKey === undefined ? {} : { authorization: `Bearer ${Redacted.value(apiKey)}` }
-  return Effect.flatMap(getJson(get, `${baseUrl}/models`, headers, PATIENCE), (answer) => {
+  return Effect.flatMap(getJson(send, { url: `${baseUrl}/models`, headers, patience: PATIENCE }), (answer) => {
     const models = modelsIn(answer)
     return models === undefined
       ? Effect.fail(new NoAnswer({ message: "answers with something that is no list of models" }))
