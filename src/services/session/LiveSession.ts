@@ -88,6 +88,8 @@ export interface LiveSessionInput {
   readonly commands: CommandsShape
   readonly projects: ProjectsShape
   readonly models: Effect.Effect<ReadonlyArray<ModelInfo>>
+  /** Whether a model that is not in the list can be used all the same. */
+  readonly isUsable: (model: string) => Effect.Effect<boolean>
   /** Runs an effect, for as long as the scope, when that list has become another one by itself. */
   readonly observeModels: (tell: Effect.Effect<void>) => Effect.Effect<void, never, Scope.Scope>
   /** How long a turn goes on while nobody watches; undefined: until it ends. */
@@ -120,6 +122,7 @@ export const make = Effect.fnUntraced(function* (
     const known = yield* models
     const [first] = known
     if (gone === undefined || first === undefined || isOffered(gone, known)) return undefined
+    if (yield* input.isUsable(gone)) return undefined
     yield* configure({ _tag: "Configured", model: first.id })
     return modelGone(gone, first.id, known)
   })
