@@ -53,6 +53,7 @@ export interface SkillOffer {
   readonly tools: ReadonlyArray<ToolDefinition>
 }
 
+/** What can be typed in a session. */
 export interface CommandList {
   readonly commands: ReadonlyArray<CommandInfo>
   /** What is wrong in files of commands, for the person. */

@@ -74,6 +74,7 @@ export interface McpPrompt {
   readonly get: (given: Readonly<Record<string, string>>) => Effect.Effect<ReadonlyArray<Content>, InvalidInput>
 }
 
+/** What a prompt wants to know. */
 export interface McpArgument {
   readonly name: string
   readonly description?: string

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { builtInsOf, typedIn } from "../../src/domain/Command.ts"
+import { builtInsOf } from "../../src/domain/BuiltInCommands.ts"
+import { typedIn } from "../../src/domain/Command.ts"
 import { type Content, text } from "../../src/domain/Content.ts"
 import { defaultHarness, findHarness } from "../../src/domain/Harness.ts"
 

@@ -1,7 +1,8 @@
 /** The slash commands. Loaded after the first session is open. */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { type BuiltIn, type BuiltInName, builtInsOf, type CommandInfo, type Typed } from "../../domain/Command.ts"
+import { type BuiltIn, type BuiltInName, builtInsOf } from "../../domain/BuiltInCommands.ts"
+import type { CommandInfo, Typed } from "../../domain/Command.ts"
 import { text } from "../../domain/Content.ts"
 import { describeUndo } from "../../domain/session/Undo.ts"
 import { Changes } from "../Changes.ts"
