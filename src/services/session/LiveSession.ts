@@ -77,7 +77,7 @@ export interface LiveSession {
   readonly stop: Effect.Effect<void>
 }
 
-export interface LiveSessionInput extends Pick<ChoicesInput, "customAgents" | "models" | "observeModels"> {
+export interface LiveSessionInput extends Pick<ChoicesInput, "customAgents" | "isUsable" | "models" | "observeModels"> {
   readonly id: SessionId
   readonly cwd: string
   readonly scratch: string
@@ -112,12 +112,12 @@ export const make = Effect.fnUntraced(function* (
   const { emit, record, state } = journal
   const { tell, tellWarnings, warn } = Telling.make({ emit, messageId })
   let directories: ReadonlyArray<string> = []
-  const { customAgents, observeModels } = input
+  const { customAgents, isUsable, observeModels } = input
   // No editor waits for these before it opens a session.
   const [Choices, SlashCommands, Trust] = yield* Effect.promise(() =>
     Promise.all([import("./Choices.ts"), import("./SlashCommands.ts"), import("./Trust.ts")])
   )
-  const choices = yield* Choices.make({ cwd, harness, journal, customAgents, models, observeModels })
+  const choices = yield* Choices.make({ cwd, harness, journal, customAgents, isUsable, models, observeModels })
   const { agents } = choices
 
   const settle = (why: string) =>
