@@ -10,6 +10,7 @@ import { SandboxProfile } from "../domain/sandbox/Profile.ts"
 import { modeOf } from "../services/settings/AgentSections.ts"
 import { effortNames } from "../services/settings/ConfigKeys.ts"
 import type { Flags } from "../services/Settings.ts"
+import { withPluginDirs } from "./PluginDirs.ts"
 import type { LeaderChoice } from "./Stdio.ts"
 
 export const leaderSocketFlag = Flag.String("leader-socket").pipe(
@@ -68,9 +69,21 @@ export const agentFlags = {
     Flag.withDescription("Kind of agent of new sessions, such as super-pi-planner, instead of agent.harness"),
     Flag.optional
   ),
+  agentProfile: Flag.String("agent-profile").pipe(
+    Flag.withMetavar("path"),
+    Flag.withDescription("Agent of new sessions: a Markdown or JSON file that describes it"),
+    Flag.optional
+  ),
   allow: rules("allow", 'Runs without a question: a rule such as "Bash(npm test)"'),
   ask: rules("ask", 'Asks, whatever is allowed: a rule such as "Bash(git push)"'),
   deny: rules("deny", 'Never runs, in any mode: a rule such as "Read(secrets/**)"'),
+  pluginDirs: Flag.String("plugin-dir").pipe(
+    Flag.withMetavar("folder"),
+    Flag.withDescription(
+      "Use this folder as a plugin, with its hooks and MCP servers, unasked; may be given several times"
+    ),
+    Flag.atLeast(0)
+  ),
   trust: Flag.Boolean("trust").pipe(
     Flag.withoutNegation,
     Flag.withDescription("Trust the folders of this run's sessions, without asking and without keeping it"),
@@ -92,22 +105,25 @@ export interface AgentFlags {
   readonly mode: Option.Option<Parameters<typeof modeOf>[0]>
   readonly sandbox: Option.Option<SandboxProfile>
   readonly harness: Option.Option<string>
+  readonly agentProfile: Option.Option<string>
   readonly allow: ReadonlyArray<string>
   readonly ask: ReadonlyArray<string>
   readonly deny: ReadonlyArray<string>
+  readonly pluginDirs: ReadonlyArray<string>
   readonly trust: boolean
   readonly leader: Option.Option<boolean>
   readonly leaderSocket: Option.Option<string>
 }
 
-export const flagsOf = (flags: AgentFlags): Flags => {
-  const { allow, alwaysApprove, ask, deny, effort, harness, mode, model, sandbox, trust } = flags
+const plainFlagsOf = (flags: AgentFlags): Flags => {
+  const { allow, alwaysApprove, ask, deny, effort, harness, mode, model, pluginDirs, sandbox, trust } = flags
   return {
     alwaysApprove,
     allow,
     ask,
     deny,
     trust,
+    ...(pluginDirs.length > 0 && { pluginDirs }),
     ...(Option.isSome(effort) && { effort: effort.value }),
     ...(Option.isSome(mode) && { mode: modeOf(mode.value) }),
     ...(Option.isSome(sandbox) && { sandbox: sandbox.value }),
@@ -116,19 +132,40 @@ export const flagsOf = (flags: AgentFlags): Flags => {
   }
 }
 
+/** Fails where a file that a flag names cannot be used. */
+export const flagsOf = Effect.fnUntraced(function* (flags: AgentFlags) {
+  const plain = yield* withPluginDirs(plainFlagsOf(flags))
+  if (Option.isNone(flags.agentProfile)) return plain
+  const { checkProfile } = yield* Effect.promise(() => import("./AgentProfile.ts"))
+  return { ...plain, agentProfile: yield* checkProfile(flags.agentProfile.value) }
+})
+
 /**
  * The flags that hold for a whole process. An agent that editors share cannot take them from one of those: they would be
  * lost, or hold for the others.
  */
-export const ownFlags = ({ allow = [], ask = [], deny = [], effort, harness, mode, sandbox, trust }: Flags) =>
+export const ownFlags = ({
+  agentProfile,
+  allow = [],
+  ask = [],
+  deny = [],
+  effort,
+  harness,
+  mode,
+  pluginDirs,
+  sandbox,
+  trust
+}: Flags) =>
   Object.entries({
     "--reasoning-effort": effort !== undefined,
     "--permission-mode": mode !== undefined,
     "--sandbox": sandbox !== undefined,
     "--harness": harness !== undefined,
+    "--agent-profile": agentProfile !== undefined,
     "--allow": allow.length > 0,
     "--ask": ask.length > 0,
     "--deny": deny.length > 0,
+    "--plugin-dir": pluginDirs !== undefined,
     "--trust": trust === true
   })
     .filter(([, isGiven]) => isGiven)
@@ -136,7 +173,7 @@ export const ownFlags = ({ allow = [], ask = [], deny = [], effort, harness, mod
 
 /** How the flags of `agent` are spelled, for whoever looks for them in the wrong place. */
 export const flagsWithValue =
-  /^(?:-m|--(?:model|reasoning-effort|effort|permission-mode|sandbox|harness|allow|ask|deny|leader-socket))(?:=|$)/
+  /^(?:-m|--(?:model|reasoning-effort|effort|permission-mode|sandbox|harness|agent-profile|allow|ask|deny|plugin-dir|leader-socket))(?:=|$)/
 export const flagsWithoutValue = /^--(?:always-approve|yolo|trust|leader|no-leader)(?:=|$)/
 
 /** Which agent stdio serves. */
@@ -152,7 +189,7 @@ export const agentCommand = Command.make("agent").pipe(
 )
 
 /** The shared flags, for a transport's own command. */
-export const agentOptions = Effect.map(agentCommand, flagsOf)
+export const agentOptions = Effect.flatMap(agentCommand, flagsOf)
 
 /** The same for the leader. */
 export const leaderOptions = Effect.map(agentCommand, leaderChoiceOf)

@@ -45,11 +45,15 @@ const serveEditor = (flags: Flags, choice: LeaderChoice): Effect.Effect<void, No
   const [own] = ownFlags(flags)
   if (own === undefined) return serveStdio(flags, choice)
   return choice.leader === true
-    ? misused(`${own} cannot hold for an agent that editors share: write it into config.toml, or leave out --leader`)
+    ? misused(
+        `${own} cannot hold for an agent that editors share: write it into config.toml where that has it, or leave out --leader`
+      )
     : serveStdio(flags, { ...choice, leader: false })
 }
 
-const acp = Command.make("acp", agentFlags, (flags) => serveEditor(flagsOf(flags), leaderChoiceOf(flags))).pipe(
+const acp = Command.make("acp", agentFlags, (flags) =>
+  Effect.flatMap(flagsOf(flags), (own) => serveEditor(own, leaderChoiceOf(flags)))
+).pipe(
   Command.withDescription("Speak the Agent Client Protocol over stdin and stdout: what an editor starts"),
   Command.withSubcommands([login, setup])
 )

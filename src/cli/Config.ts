@@ -23,7 +23,7 @@ const show = Command.make(
   },
   Effect.fnUntraced(function* ({ json, key, ...flags }) {
     const { run } = yield* Effect.promise(() => import("./config/ShowConfig.ts"))
-    yield* run({ flags: flagsOf(flags), key, json })
+    yield* run({ flags: yield* flagsOf(flags), key, json })
   })
 ).pipe(
   Command.withDescription(

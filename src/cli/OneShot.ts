@@ -89,7 +89,7 @@ export const oneShot = Effect.fnUntraced(function* (parsed: Parsed) {
   if (Option.isSome(parsed.resume) && parsed.continue)
     return yield* misused("--resume names a session and --continue means the latest: give one of them")
   const { run } = yield* Effect.promise(() => import("./oneshot/RunTask.ts"))
-  const flags = flagsOf({ ...parsed, leader: Option.none(), leaderSocket: Option.none() })
+  const flags = yield* flagsOf({ ...parsed, leader: Option.none(), leaderSocket: Option.none() })
   yield* run({
     flags: Option.match(parsed.maxTurns, { onNone: () => flags, onSome: (maxRequests) => ({ ...flags, maxRequests }) }),
     task: task.value,

@@ -27,6 +27,7 @@ import { Changes } from "../services/Changes.ts"
 import * as ChangesLive from "../services/changes/ChangesLive.ts"
 import type { ClientFS } from "../services/ClientFS.ts"
 import * as ClientFSLocal from "../services/files/ClientFSLocal.ts"
+import { CommandFiles } from "../services/CommandFiles.ts"
 import * as CommandsLive from "../services/commands/CommandsLive.ts"
 import { Confinements } from "../services/Confinements.ts"
 import { Hooks } from "../services/Hooks.ts"
@@ -69,6 +70,9 @@ export type Capabilities =
 /** What they stand on: files, paths, randomness and processes of this machine. */
 export type Platform = ChildProcessSpawner | FileSystem.FileSystem | Path.Path | SecureRandom
 
+/** No files of commands and skills are read: an application says itself what can be typed. */
+const commands = CommandsLive.layer.pipe(Layer.provide(CommandFiles.layerNone), Layer.provideMerge(TurnLoop.layer))
+
 /** The agent without tools: for an application that gives its model none but its own. */
 export const layerWithoutTools: Layer.Layer<
   Agent,
@@ -76,7 +80,7 @@ export const layerWithoutTools: Layer.Layer<
   Auth | McpManager | Models | PermissionBroker | SessionStore | Settings | Tools | Platform
 > = AgentLive.layer.pipe(
   Layer.provide(Sessions.layer),
-  Layer.provide([TurnLoop.layer, CommandsLive.layer]),
+  Layer.provide(commands),
   Layer.provide([Changes.layerNone, Confinements.layerOff, Hooks.layerNone, Projects.layerNone])
 )
 
@@ -89,7 +93,7 @@ export const layerWith = (
 ): Layer.Layer<Agent, never, Capabilities | Models | Settings | Platform> =>
   AgentLive.layer.pipe(
     Layer.provide(Sessions.layer),
-    Layer.provide([TurnLoop.layer, CommandsLive.layer]),
+    Layer.provide(commands),
     Layer.provide([
       Layer.provide(
         Tools.layerBeside(own),

@@ -8,6 +8,7 @@ import { LoginProgram } from "../services/auth/LoginProgram.ts"
 import { TokenStore } from "../services/auth/TokenStore.ts"
 import { Changes } from "../services/Changes.ts"
 import { Commands } from "../services/Commands.ts"
+import { CustomAgents } from "../services/CustomAgents.ts"
 import { McpManager, noServers } from "../services/McpManager.ts"
 import * as ModelsLive from "../services/models/ModelsLive.ts"
 import { Projects } from "../services/Projects.ts"
@@ -21,7 +22,11 @@ import * as Store from "./Store.ts"
 const turn = late(
   Turn,
   () => import("./Turns.ts"),
-  (loaded) => ({ run: (session, prompt) => Effect.flatMap(loaded, ({ run }) => run(session, prompt)) })
+  (loaded) => ({
+    run: (session, prompt) => Effect.flatMap(loaded, ({ run }) => run(session, prompt)),
+    compact: (session, focus) => Effect.flatMap(loaded, ({ compact }) => compact(session, focus)),
+    call: (session, name, input) => Effect.flatMap(loaded, ({ call }) => call(session, name, input))
+  })
 )
 
 const mcpManager = late(
@@ -53,7 +58,9 @@ const commands = late(
   Commands,
   () => import("./Commands.ts"),
   (loaded) => ({
-    run: (name, session) => Effect.flatMap(loaded, ({ run }) => run(name, session)),
+    list: (place) => Effect.flatMap(loaded, ({ list }) => list(place)),
+    run: (typed, session) => Effect.flatMap(loaded, ({ run }) => run(typed, session)),
+    skills: (place) => Effect.flatMap(loaded, ({ skills }) => skills(place)),
     undo: (session) => Effect.flatMap(loaded, ({ undo }) => undo(session)),
     diff: (session) => Effect.flatMap(loaded, ({ diff }) => diff(session))
   })
@@ -65,6 +72,17 @@ const projects = late(
   (loaded) => ({
     of: (cwd) => Effect.flatMap(loaded, ({ of }) => of(cwd)),
     decide: (shown, trusted) => Effect.flatMap(loaded, ({ decide }) => decide(shown, trusted))
+  })
+)
+
+const customAgents = late(
+  CustomAgents,
+  () => import("./CustomAgents.ts"),
+  (loaded) => ({
+    list: (cwd) => Effect.flatMap(loaded, ({ list }) => list(cwd)),
+    create: (cwd, agent) => Effect.flatMap(loaded, ({ create }) => create(cwd, agent)),
+    load: (path) => Effect.flatMap(loaded, ({ load }) => load(path)),
+    define: (value) => Effect.flatMap(loaded, ({ define }) => define(value))
   })
 )
 
@@ -83,8 +101,9 @@ const auth = Layer.provide(Auth.layer, [TokenStore.layer, loginProgram])
 export const agent = (flags: Flags): Layer.Layer<Agent | Settings> =>
   AgentLive.layer.pipe(
     Layer.provide(Sessions.layer),
-    Layer.provide([turn, commands]),
+    Layer.provide(Layer.provideMerge(commands, turn)),
     Layer.provide([mcpManager, changes, Store.layer, auth]),
+    Layer.provide(customAgents),
     Layer.provide(projects),
     Layer.provide(ModelsLive.layer),
     Layer.provideMerge(settings(flags))

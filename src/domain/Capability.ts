@@ -6,6 +6,8 @@ export interface EditorCapabilities {
   /** Runs, for a sign-in, a whole command line in a terminal, which is how it was done before there was `terminalAuth`. */
   readonly terminalCommand: boolean
   readonly notices: boolean
+  /** Shows where the model's memory of the conversation was summed up (TRN-14). */
+  readonly compaction: boolean
   /** Keeps the output of a running command that it was shown, and wants only what is new of it. */
   readonly incrementalOutput: boolean
   /** Shows commands in terminals that belong to the agent, fed by updates; under which of two names it knows the feed. */
@@ -20,6 +22,7 @@ export const noCapabilities: EditorCapabilities = {
   terminalAuth: false,
   terminalCommand: false,
   notices: false,
+  compaction: false,
   incrementalOutput: false,
   terminals: undefined,
   elicitation: { form: false, url: false }

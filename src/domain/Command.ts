@@ -1,44 +1,30 @@
-/** Slash commands that the agent answers itself, without a model. */
+/** Slash commands, and how a prompt names one. */
 import type { Content } from "./Content.ts"
-import type { Harness } from "./Harness.ts"
 
-/** `hint` says what may follow the name. */
+/** `name` is without its slash; `hint` says what may follow it. */
 export interface CommandInfo {
-  readonly name: CommandName
+  readonly name: string
   readonly description: string
   readonly hint?: string
 }
 
-export type CommandName = "undo" | "diff" | "mcp"
+const whole = new Set(["undo", "clear"])
 
-/** Whether it changes nothing, so that it can be broken off anywhere. */
-export const isReading = (name: CommandName): boolean => name !== "undo"
+/** Whether it can be broken off anywhere, since it changes nothing before its end. */
+export const isReading = (name: string): boolean => !whole.has(name)
 
-interface Known extends CommandInfo {
-  readonly isFor: (harness: Harness) => boolean
+/** A command as it was typed. `input` is all that followed its name, without the space around it. */
+export interface Typed {
+  readonly name: string
+  readonly input: string
+  /** What came with it, such as files that the editor attached. */
+  readonly rest: ReadonlyArray<Content>
 }
 
-const changing = new Set(["write", "edit", "apply_patch", "bash"])
-const changesFiles = ({ tools }: Harness): boolean => tools.some((tool) => changing.has(tool))
-
-const known: ReadonlyArray<Known> = [
-  {
-    name: "undo",
-    description: "Take back what the last turn changed in files",
-    isFor: changesFiles
-  },
-  { name: "diff", description: "Show what this session changed in files", isFor: changesFiles },
-  { name: "mcp", description: "Show the MCP servers of this session and their tools", isFor: ({ mcp }) => mcp }
-]
-
-/** Those of a session, as its client is told of them. */
-export const commandsOf = (harness: Harness): ReadonlyArray<CommandInfo> =>
-  known.filter(({ isFor }) => isFor(harness)).map(({ isFor: _isFor, ...info }) => info)
-
-/** The command that a prompt is, if it is one: `/name` at its beginning and nothing but text. */
-export const commandIn = (content: ReadonlyArray<Content>, harness: Harness): CommandName | undefined => {
+/** The command that a prompt may be: it begins with a slash and a name. Whether there is one of that name is another thing. */
+export const typedIn = (content: ReadonlyArray<Content>): Typed | undefined => {
   const [first, ...rest] = content
-  if (first?.type !== "text" || rest.length > 0) return undefined
-  const name = /^\/([a-z]+)\s*$/.exec(first.text.trimStart())?.[1]
-  return commandsOf(harness).find((command) => command.name === name)?.name
+  if (first?.type !== "text") return undefined
+  const [, name, input = ""] = /^\s*\/([^\s/]+)(?:\s+([^]*))?$/.exec(first.text) ?? []
+  return name === undefined ? undefined : { name, input: input.trim(), rest }
 }

@@ -5,8 +5,7 @@
 import * as Schema from "effect/Schema"
 import { Content } from "./Content.ts"
 import type { ConfigOption } from "./session/Config.ts"
-import type { ExecutionMode } from "./permission/ExecutionMode.ts"
-import { MessageId, ToolCallId } from "./Ids.ts"
+import { CompactionId, MessageId, ToolCallId } from "./Ids.ts"
 import { ToolCall, ToolCallPatch } from "./Tool.ts"
 import type { Outcome } from "./Turn.ts"
 
@@ -40,6 +39,14 @@ export const UsageUpdated = Schema.TaggedStruct("UsageUpdated", {
   size: Schema.Int,
   cost: Schema.optionalKey(Schema.Finite)
 })
+/** The older part of what the model reads becomes a summary: it begins, and comes to one end. `summary` comes with success. */
+export const CompactionUpdated = Schema.TaggedStruct("CompactionUpdated", {
+  id: CompactionId,
+  status: Schema.Literals(["in_progress", "completed", "failed", "cancelled"]),
+  summary: Schema.optionalKey(Schema.String),
+  error: Schema.optionalKey(Schema.String)
+})
+export type CompactionUpdated = typeof CompactionUpdated.Type
 /** `updatedAt` is RFC 3339. */
 export const InfoUpdated = Schema.TaggedStruct("InfoUpdated", {
   title: Schema.optionalKey(Schema.String),
@@ -55,6 +62,7 @@ export const StoredEvent = Schema.Union([
   ToolCallUpdated,
   PlanUpdated,
   UsageUpdated,
+  CompactionUpdated,
   InfoUpdated
 ])
 export type StoredEvent = typeof StoredEvent.Type
@@ -69,7 +77,8 @@ export interface ToolCallProgress {
 }
 export interface ModeChanged {
   readonly _tag: "ModeChanged"
-  readonly mode: ExecutionMode
+  /** An execution mode, or the name of an agent. */
+  readonly mode: string
 }
 export interface ConfigChanged {
   readonly _tag: "ConfigChanged"

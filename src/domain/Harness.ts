@@ -41,6 +41,7 @@ const code: Harness = {
     "bash",
     "bash_output",
     "bash_stop",
+    "task",
     "todo",
     "web_fetch",
     "ask_user"

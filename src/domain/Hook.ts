@@ -70,7 +70,8 @@ const aliases: Readonly<Record<string, string>> = {
   glob: "Glob",
   list: "LS",
   todo: "TodoWrite",
-  web_fetch: "WebFetch"
+  web_fetch: "WebFetch",
+  task: "Task"
 }
 
 /** What a matcher says of a tool; one that is no regular expression is only a name. */

@@ -9,6 +9,10 @@ export type SessionId = typeof SessionId.Type
 export const MessageId = Schema.NonEmptyString.pipe(Schema.brand("MessageId"))
 export type MessageId = typeof MessageId.Type
 
+/** One summing up of a conversation, unique in its session (TRN-14). */
+export const CompactionId = Schema.NonEmptyString.pipe(Schema.brand("CompactionId"))
+export type CompactionId = typeof CompactionId.Type
+
 /** One tool call, unique in its session whatever id the provider used (TOL-01). */
 export const ToolCallId = Schema.NonEmptyString.pipe(Schema.brand("ToolCallId"))
 export type ToolCallId = typeof ToolCallId.Type

@@ -66,7 +66,9 @@ export const ToolCall = Schema.Struct({
   locations: Schema.Array(ToolLocation),
   content: Schema.Array(ToolContent),
   rawInput: Schema.optionalKey(Schema.Json),
-  rawOutput: Schema.optionalKey(Schema.Json)
+  rawOutput: Schema.optionalKey(Schema.Json),
+  /** The call in which a subagent made this one. */
+  parent: Schema.optionalKey(ToolCallId)
 })
 export type ToolCall = typeof ToolCall.Type
 

@@ -5,7 +5,8 @@ import type * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import type { ConfigOption } from "../domain/session/Config.ts"
 import type { Content } from "../domain/Content.ts"
-import type { ExecutionMode, ModeDescription } from "../domain/permission/ExecutionMode.ts"
+import type { FoundAgent } from "../domain/CustomAgent.ts"
+import type { ExecutionMode } from "../domain/permission/ExecutionMode.ts"
 import type { AuthRequired, Busy, InvalidInput, SessionNotFound, StoreFailed } from "../domain/Failure.ts"
 import type { Harness } from "../domain/Harness.ts"
 import type { SessionId } from "../domain/Ids.ts"
@@ -14,7 +15,9 @@ import type { Position } from "../domain/session/Position.ts"
 import type { Outcome } from "../domain/Turn.ts"
 import type { AuthMethod } from "./Auth.ts"
 import type { DiffResult, UndoResult } from "./Changes.ts"
+import type { NewAgent } from "./CustomAgents.ts"
 import type { Editor } from "./Editor.ts"
+import type { ModeChoice } from "./session/SessionOptions.ts"
 import type { SessionFilter, SessionPage } from "./SessionStore.ts"
 
 /** Where a session works. Paths are absolute. */
@@ -32,16 +35,26 @@ export interface SessionWishes {
   readonly mode?: ExecutionMode
   readonly rules?: string
   readonly systemPrompt?: string
+  /** At the start alone: the name of an agent, or one as its fields and `prompt` say. Else that of the settings. */
+  readonly agentProfile?: string | Readonly<Record<string, unknown>>
 }
 
 /** What `new`, `load`, `resume` and `fork` answer. */
 export interface SessionSnapshot {
   readonly sessionId: SessionId
-  readonly mode: ExecutionMode
-  readonly modes: ReadonlyArray<ModeDescription>
+  /** Of `modes`: an execution mode, or the name of a custom agent. */
+  readonly mode: string
+  readonly modes: ReadonlyArray<ModeChoice>
   readonly options: ReadonlyArray<ConfigOption>
   /** Whether a turn runs at this moment. */
   readonly working: boolean
+}
+
+/** The custom agents that a session can have. */
+export interface AgentsSnapshot {
+  readonly agents: ReadonlyArray<FoundAgent>
+  /** The name of the one that it has. */
+  readonly current: string | undefined
 }
 
 /** What `initialize` advertises; derived from what is installed. */
@@ -97,6 +110,9 @@ export interface AgentConnection {
     option: string,
     value: string
   ) => Effect.Effect<ReadonlyArray<ConfigOption>, SessionNotFound | InvalidInput | StoreFailed>
+  readonly listAgents: (id: SessionId) => Effect.Effect<AgentsSnapshot, SessionNotFound>
+  /** Writes down an agent that `setMode` can choose then. Refused under the ceiling `plan`. */
+  readonly createAgent: (id: SessionId, agent: NewAgent) => Effect.Effect<FoundAgent, SessionNotFound | InvalidInput>
   /** Takes back what the last turn changed in files, all of it or nothing. Refused while a turn runs. */
   readonly undo: (id: SessionId) => Effect.Effect<UndoResult, SessionNotFound | Busy | StoreFailed>
   /** What the session changed in files so far. */

@@ -9,14 +9,15 @@ import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { lower } from "../domain/permission/ExecutionMode.ts"
-import { commandsOf } from "../domain/Command.ts"
-import { SessionNotFound } from "../domain/Failure.ts"
+import { InvalidInput, SessionNotFound } from "../domain/Failure.ts"
+import { choiceOf } from "../domain/CustomAgent.ts"
 import type { SessionId } from "../domain/Ids.ts"
 import type { Content } from "../domain/Content.ts"
 import { between, type NumberedEntry, type Position } from "../domain/session/Position.ts"
 import * as Replay from "../domain/session/Replay.ts"
 import { Agent, type AgentConnection, type ConnectOptions, type Place, type SessionWishes } from "./Agent.ts"
 import { Auth } from "./Auth.ts"
+import type { NewAgent } from "./CustomAgents.ts"
 import type { Editor } from "./Editor.ts"
 import { Harnesses } from "./Harnesses.ts"
 import { Models } from "./Models.ts"
@@ -27,7 +28,7 @@ import { Sessions } from "./Sessions.ts"
 import * as Activity from "./session/Activity.ts"
 import type { View } from "./session/Journal.ts"
 import type { LiveSession } from "./session/LiveSession.ts"
-import { MODE_OPTION } from "./session/SessionOptions.ts"
+import { MODE_OPTION } from "../domain/session/Config.ts"
 import { defaultGone, rulesLost, serversKept } from "./session/Warnings.ts"
 import * as Wishes from "./session/Wishes.ts"
 import { Settings } from "./Settings.ts"
@@ -112,12 +113,14 @@ export const layer = Layer.effect(
         const mode = usual.mode === undefined ? {} : { mode: lower(usual.mode, highest) }
         const wishes = { ...usual, ...mode, ...wished }
         const chosen = yield* wish.choices(wishes, highest)
+        const agent = yield* wish.agent(wishes, place.cwd, value.agentProfile)
         const known = yield* models.list
         const { alwaysApprove, defaultEffort, defaultModel, mode: usualMode = "ask" } = value
         const first = known.find(({ id }) => id === defaultModel) ?? known[0]
         const choices = {
           mode: lower(alwaysApprove ? "always-approve" : usualMode, highest),
           ...(first === undefined ? {} : { model: first.id }),
+          ...(agent === undefined ? {} : { agent: choiceOf(agent, chosen.model === undefined) }),
           ...(defaultEffort === undefined ? {} : { effort: defaultEffort }),
           ...chosen
         }
@@ -157,8 +160,13 @@ export const layer = Layer.effect(
         )
       })
 
-      const announceTo = ({ harness, id }: LiveSession) =>
-        editor.emit(id, { _tag: "CommandsChanged", commands: commandsOf(harness) })
+      /** Nothing of a session is told that was left while its commands were looked up. */
+      const announceTo = (session: LiveSession) =>
+        Effect.flatMap(session.commands, (commands) =>
+          viewed.get(session.id)?.session === session
+            ? editor.emit(session.id, { _tag: "CommandsChanged", commands })
+            : Effect.void
+        )
 
       /** What the log has between two positions, at the pace of the reader. */
       const tellHistory = (session: LiveSession) =>
@@ -177,8 +185,13 @@ export const layer = Layer.effect(
           )
         })
 
-      const attachAfter = (after: Position | undefined) => (session: LiveSession, view: View) =>
-        session.attachAfter(view, after, tellHistory(session), announceTo(session))
+      const attachAfter = (after: Position | undefined) =>
+        Effect.fnUntraced(function* (session: LiveSession, view: View) {
+          // Looked up before the session is held up for the view.
+          const commands = yield* session.commands
+          const present = editor.emit(session.id, { _tag: "CommandsChanged", commands })
+          yield* session.attachAfter(view, after, tellHistory(session), present)
+        })
 
       const forkSession = Effect.fn("Agent.forkSession")(function* (id: SessionId, place: Place) {
         yield* auth.require
@@ -234,6 +247,21 @@ export const layer = Layer.effect(
         return yield* lingers ? linger(session, work) : activity.during(id, work)
       })
 
+      const listAgents = Effect.fn("Agent.listAgents")(function* (id: SessionId) {
+        return yield* (yield* find(id)).session.agents.snapshot
+      })
+
+      const createAgent = Effect.fn("Agent.createAgent")(function* (id: SessionId, agent: NewAgent) {
+        const { session } = yield* find(id)
+        if (ceiling === "plan") {
+          return yield* new InvalidInput({
+            field: "name",
+            message: `The ceiling of this connection is "plan", under which nothing is written; raise remote.execution_mode_ceiling where the agent runs`
+          })
+        }
+        return yield* session.agents.create(agent)
+      })
+
       const undo = Effect.fn("Agent.undo")(function* (id: SessionId) {
         const { session, view } = yield* find(id)
         return yield* session.undo(view)
@@ -275,6 +303,8 @@ export const layer = Layer.effect(
         cancel: (id) => viewed.get(id)?.session.cancel ?? Effect.void,
         setMode: (id, value) => Effect.asVoid(setOption(id, MODE_OPTION, value)),
         setOption,
+        listAgents,
+        createAgent,
         undo,
         diff,
         announce: (id) => Effect.ignore(Effect.flatMap(find(id), ({ session }) => announceTo(session)))

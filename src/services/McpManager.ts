@@ -7,8 +7,10 @@ import * as Path from "effect/Path"
 import { ChildProcessSpawner } from "effect/process/ChildProcessSpawner"
 import type * as Scope from "effect/Scope"
 import { childEnvironment, type Environment } from "../domain/ChildEnvironment.ts"
+import type { Content } from "../domain/Content.ts"
 import type { Elicitation, ElicitationAnswer } from "../domain/Elicitation.ts"
 import type { Notice } from "../domain/Event.ts"
+import type { InvalidInput } from "../domain/Failure.ts"
 import type { SessionId } from "../domain/Ids.ts"
 import { secretsOf } from "./settings/Secrets.ts"
 import { type McpServerSettings, Settings } from "./Settings.ts"
@@ -62,10 +64,29 @@ export interface McpStatus {
   readonly problem?: string
 }
 
+/** A prompt of a server. */
+export interface McpPrompt {
+  /** Of the command: `mcp__server__prompt`. */
+  readonly name: string
+  readonly description: string
+  readonly arguments: ReadonlyArray<McpArgument>
+  /** What the server makes of the arguments. The message of a failure names the server. */
+  readonly get: (given: Readonly<Record<string, string>>) => Effect.Effect<ReadonlyArray<Content>, InvalidInput>
+}
+
+/** What a prompt wants to know. */
+export interface McpArgument {
+  readonly name: string
+  readonly description?: string
+  readonly required: boolean
+}
+
 /** The servers of a session. */
 export interface McpConnection {
   /** Of the servers that are ready. Until they all were or failed, it waits, but for each no longer than its time. */
   readonly tools: Effect.Effect<ReadonlyArray<ToolDefinition>>
+  /** Of the servers that are ready, as they are now. Waits for nobody who is not. */
+  readonly prompts: Effect.Effect<ReadonlyArray<McpPrompt>>
   readonly status: Effect.Effect<ReadonlyArray<McpStatus>>
 }
 
@@ -82,7 +103,11 @@ export interface McpManagerShape {
 }
 
 /** No servers. */
-export const noServers: McpConnection = { tools: Effect.succeed([]), status: Effect.succeed([]) }
+export const noServers: McpConnection = {
+  tools: Effect.succeed([]),
+  prompts: Effect.succeed([]),
+  status: Effect.succeed([])
+}
 
 /** Connects the MCP servers of sessions. */
 export class McpManager extends Context.Service<McpManager, McpManagerShape>()("super-pi/McpManager") {

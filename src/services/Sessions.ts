@@ -16,6 +16,7 @@ import type { Entry, SessionRecord } from "../domain/session/Session.ts"
 import { type ChosenSettings, empty, foldAll, repair, type SessionState } from "../domain/session/SessionState.ts"
 import { Changes } from "./Changes.ts"
 import { Commands } from "./Commands.ts"
+import { CustomAgents } from "./CustomAgents.ts"
 import { Harnesses } from "./Harnesses.ts"
 import { McpManager } from "./McpManager.ts"
 import { Models } from "./Models.ts"
@@ -78,6 +79,7 @@ export const layer = Layer.effect(
     const changes = yield* Changes
     const commands = yield* Commands
     const projects = yield* Projects
+    const customAgents = yield* CustomAgents
     const manager = yield* McpManager
     const turn = yield* Turn
     const random = yield* SecureRandom
@@ -129,6 +131,8 @@ export const layer = Layer.effect(
           turn,
           commands,
           projects,
+          customAgents,
+          stored: Stream.catchTag(store.entriesFrom(id, 0), "SessionNotFound", () => Stream.empty),
           models: models.list,
           isUsable: (model) => Effect.isSuccess(models.resolve(model, undefined)),
           observeModels: models.observe ?? (() => Effect.void),

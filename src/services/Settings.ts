@@ -14,6 +14,7 @@ import type { McpSpec } from "../domain/McpSpec.ts"
 import type { ModelPrice } from "../domain/Model.ts"
 import type { ExecutionMode } from "../domain/permission/ExecutionMode.ts"
 import type { SandboxProfile } from "../domain/sandbox/Profile.ts"
+import type { Plugin } from "./Plugins.ts"
 import type { Choices } from "./settings/Choices.ts"
 import { defaultSettings } from "./settings/Merge.ts"
 import { makeSettings } from "./settings/SettingsReader.ts"
@@ -114,15 +115,20 @@ export interface SettingsValue {
   readonly mode?: ExecutionMode
   /** The harness of sessions that name none. */
   readonly harness?: string
+  /** The absolute path of a file that describes the agent of sessions which name none. */
+  readonly agentProfile?: string
   /** How closely commands are confined; absent: `workspace` where that can be enforced. */
   readonly sandboxProfile?: SandboxProfile
   /** Processes that one command may have at a time. */
   readonly processLimit: number
   /** Of a command that names none. */
   readonly commandTimeout?: Duration.Duration
+  /** With those of plugins, like the servers. */
   readonly hooks: ReadonlyArray<HookSettings>
   /** Those that are enabled. */
   readonly mcpServers: ReadonlyArray<McpServerSettings>
+  /** Those of `--plugin-dir`, then those in `plugins` of the home folder. */
+  readonly plugins: ReadonlyArray<Plugin>
   /** Names of servers that are not used, in no project either. */
   readonly disabledServers: ReadonlyArray<string>
   /** Bytes of a result of an MCP tool that the model gets; the rest is kept in a file. */
@@ -152,10 +158,14 @@ export interface Flags {
   readonly mode?: ExecutionMode
   readonly sandbox?: SandboxProfile
   readonly harness?: string
+  /** Absolute. */
+  readonly agentProfile?: string
   /** Permission rules as written, beside those of the file. */
   readonly allow?: ReadonlyArray<string>
   readonly ask?: ReadonlyArray<string>
   readonly deny?: ReadonlyArray<string>
+  /** Folders of plugins, absolute. */
+  readonly pluginDirs?: ReadonlyArray<string>
   /** Trusts the folders of this run's sessions. */
   readonly trust?: boolean
   /** Requests to the model that one turn may take; absent: the usual bound. */

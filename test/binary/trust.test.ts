@@ -166,7 +166,10 @@ describe("flags", () => {
     ["acp --ask *(x)", "takes no pattern"],
     ["acp --sandbox none", '"off" | "workspace" | "read-only" | "strict"'],
     ["acp --permission-mode dontAsk", '"plan" | "ask"'],
-    ["acp --leader --deny Edit", "--deny cannot hold for an agent that editors share: write it into config.toml"],
+    [
+      "acp --leader --deny Edit",
+      "--deny cannot hold for an agent that editors share: write it into config.toml where that has it"
+    ],
     ["agent --leader --sandbox strict stdio", "--sandbox cannot hold for an agent that editors share"],
     ["agent --trust leader", "the leader takes no --trust: write it into config.toml"],
     ["agent stdio --trust", "--trust stands after the transport's name"],

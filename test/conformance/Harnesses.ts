@@ -23,6 +23,7 @@ const everything: ReadonlyArray<readonly [name: string, input: Schema.JsonObject
   bash: { command: "touch made.txt; rm kept.txt" },
   bash_output: { id: "1" },
   bash_stop: { id: "1" },
+  task: { agent: "explore", description: "x", prompt: "x" },
   todo: { entries: [] },
   web_fetch: { url: "http://127.0.0.1:1/" },
   ask_user: { questions: [{ question: "Which?" }] },

@@ -11,14 +11,12 @@ export const notYet: Readonly<Record<string, Reason>> = {
     partly: true,
     reason: "Started through npx: that needs the published package, which the package check installs and starts"
   },
-  F31: { partly: false, reason: "There are no subagents, so no approval of theirs can get lost" },
   F39: {
     partly: true,
     reason: "The agent has no tool to leave plan mode by itself; only its user changes the mode, which is tested"
   },
   F44: { partly: true, reason: "There is no flag that leaves out tools; unknown flags are refused, which is tested" },
   F48: { partly: true, reason: "There is no earlier version whose session files could be loaded" },
-  F56: { partly: false, reason: "There are no subagents, so every session in the list is one that a user opened" },
   F84: {
     partly: true,
     reason: "Files are never written through the client, by design; the diff is in the question and in the call"

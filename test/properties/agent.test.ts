@@ -181,14 +181,14 @@ describe("the agent", () => {
         { _tag: "Wait" },
         { _tag: "Prompt", session: 1, behaviour: "both" }
       ]),
-      agentLayer({ models, tools })
+      agentLayer({ models, tools, tasks: true })
     )
   )
 
   it.effect.prop(
     "answers each prompt once, behind its updates, and leaves nothing at work, whatever an editor does",
     [scripts],
-    ([commands]) => Effect.provide(holds(commands), agentLayer({ models, tools })),
+    ([commands]) => Effect.provide(holds(commands), agentLayer({ models, tools, tasks: true })),
     { arbitrary: { runs: 250, size: 200 }, timeout: 120_000 }
   )
 })

@@ -108,7 +108,7 @@ describe("a conversation", () => {
     ([prompts]) =>
       Effect.gen(function* () {
         const { layer: store } = yield* sharedStore
-        const process = Layer.fresh(agentLayer({ models, tools, store }))
+        const process = Layer.fresh(agentLayer({ models, tools, store, tasks: true }))
         const watcher = makeEditor()
         const [id, again] = yield* Effect.gen(function* () {
           const one = yield* connect()

@@ -15,6 +15,7 @@ import { usingServers } from "../conformance/Servers.ts"
 import { keepingSessions } from "../conformance/Sessions.ts"
 import { callingTools } from "../conformance/ToolCalls.ts"
 import { sharing } from "../conformance/Sharing.ts"
+import { typingCommands } from "../conformance/SlashCommands.ts"
 import { framing } from "../conformance/Transport.ts"
 import { prompting } from "../conformance/Turn.ts"
 import { undoing } from "../conformance/Undo.ts"
@@ -33,6 +34,7 @@ const suites = [
   cancelling,
   callingTools,
   showingCommands,
+  typingCommands,
   usingClient,
   choosing,
   usingServers,

@@ -4,6 +4,7 @@ import { offered } from "../../src/domain/permission/ExecutionMode.ts"
 import { harnesses } from "../../src/domain/Harness.ts"
 import { SessionId } from "../../src/domain/Ids.ts"
 import type { AgentConnection, AgentShape, ConnectOptions, SessionSnapshot } from "../../src/services/Agent.ts"
+import type { FoundAgent } from "../../src/domain/CustomAgent.ts"
 import type { Editor } from "../../src/services/Editor.ts"
 
 export interface Intent {
@@ -35,6 +36,15 @@ export const snapshot: SessionSnapshot = {
       ]
     }
   ]
+}
+
+const reviewer: FoundAgent = {
+  name: "reviewer",
+  description: "Reads a change",
+  prompt: "Look for mistakes.",
+  replaces: false,
+  scope: "user",
+  path: "/home/me/.supercharge/agents/reviewer.md"
 }
 
 /** `overrides` replace intents; they are recorded all the same. */
@@ -79,6 +89,8 @@ export const makeFakeAgent = (overrides?: (editor: Editor) => Partial<AgentConne
       cancel: () => Effect.void,
       setMode: () => Effect.void,
       setOption: () => Effect.succeed(snapshot.options),
+      listAgents: () => Effect.succeed({ agents: [reviewer], current: undefined }),
+      createAgent: (_id, { name }) => Effect.succeed({ ...reviewer, name }),
       undo: () => Effect.succeed({ _tag: "Nothing" }),
       diff: () => Effect.succeed({ diff: "", files: [], truncated: false }),
       announce: () => Effect.void,
@@ -99,6 +111,8 @@ export const makeFakeAgent = (overrides?: (editor: Editor) => Partial<AgentConne
       cancel: recorded("cancel", base.cancel),
       setMode: recorded("setMode", base.setMode),
       setOption: recorded("setOption", base.setOption),
+      listAgents: recorded("listAgents", base.listAgents),
+      createAgent: recorded("createAgent", base.createAgent),
       undo: recorded("undo", base.undo),
       diff: recorded("diff", base.diff),
       announce: recorded("announce", base.announce)

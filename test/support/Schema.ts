@@ -123,7 +123,9 @@ const errorProblems = (error: Json): ReadonlyArray<string> => {
 
 const contentProblems = (side: Side, method: string, part: "params" | "result", value: Json): ReadonlyArray<string> => {
   const found = definitionsOf(side, method)
-  if (found === undefined) return method.startsWith("_") ? [] : [`the protocol has no method ${method} of the ${side}`]
+  // Some clients leave out the underscore of an extension.
+  if (found === undefined)
+    return /^(?:_|supercharge\/)/.test(method) ? [] : [`the protocol has no method ${method} of the ${side}`]
   const definition = found[part]
   return definition === undefined ? [`${method} has no ${part}`] : problemsOf(definition, value)
 }

@@ -22,7 +22,9 @@ import { Auth } from "../../src/services/Auth.ts"
 import { TokenStore } from "../../src/services/auth/TokenStore.ts"
 import * as ClientFSLocal from "../../src/services/files/ClientFSLocal.ts"
 import * as Changes from "../../src/composition/Changes.ts"
+import { Plugins } from "../../src/services/Plugins.ts"
 import * as Projects from "../../src/composition/Projects.ts"
+import * as CommandFilesLive from "../../src/services/commands/files/CommandFilesLive.ts"
 import * as CommandsLive from "../../src/services/commands/CommandsLive.ts"
 import { Confinements } from "../../src/services/Confinements.ts"
 import { Hooks } from "../../src/services/Hooks.ts"
@@ -120,11 +122,11 @@ const agentOf = (options: AgentOptions, environment: Record<string, string>) => 
       Web.layer(environment)
     ])
   )
+  const commands = CommandsLive.layer.pipe(Layer.provide(CommandFilesLive.layer), Layer.provide(Plugins.layer))
   return AgentLive.layer.pipe(
     Layer.provide(Sessions.layer),
+    Layer.provide(Layer.provideMerge(commands, turns)),
     Layer.provide([
-      turns,
-      CommandsLive.layer,
       McpManager.layer(environment),
       SessionStoreSqlite.layer({ file: join(home, "sessions.db") }),
       Layer.provide(Auth.layer, TokenStore.layer)

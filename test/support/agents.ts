@@ -10,6 +10,7 @@ import { Agent, type Place } from "../../src/services/Agent.ts"
 import * as AgentLive from "../../src/services/AgentLive.ts"
 import { Auth } from "../../src/services/Auth.ts"
 import { Changes } from "../../src/services/Changes.ts"
+import { CommandFiles } from "../../src/services/CommandFiles.ts"
 import * as CommandsLive from "../../src/services/commands/CommandsLive.ts"
 import { McpManager } from "../../src/services/McpManager.ts"
 import type { Models } from "../../src/services/Models.ts"
@@ -21,6 +22,8 @@ import type { SessionStore } from "../../src/services/SessionStore.ts"
 import * as Sessions from "../../src/services/Sessions.ts"
 import { Settings, type SettingsValue } from "../../src/services/Settings.ts"
 import * as SessionStoreSqlite from "../../src/services/store/SessionStoreSqlite.ts"
+import { Tools } from "../../src/services/Tools.ts"
+import { taskTool } from "../../src/services/tools/Task.ts"
 import type { Turn } from "../../src/services/Turn.ts"
 import { type FakeEditor, makeEditor } from "./editor.ts"
 import { fakeTools } from "./fakeTools.ts"
@@ -43,9 +46,12 @@ export interface AgentOptions {
   readonly guards?: TurnOptions["guards"]
   readonly projects?: Layer.Layer<Projects>
   readonly changes?: Layer.Layer<Changes>
+  readonly commandFiles?: Layer.Layer<CommandFiles>
   readonly store?: Layer.Layer<SessionStore>
   readonly settings?: Partial<SettingsValue> & { readonly home?: string }
   readonly maxRequests?: number
+  /** Whether tasks can be handed to subagents. */
+  readonly tasks?: boolean
 }
 
 export const agentLayer = (options: AgentOptions = {}) => {
@@ -53,6 +59,7 @@ export const agentLayer = (options: AgentOptions = {}) => {
     asked = nothingAsked(),
     broker = PermissionBroker.layer,
     changes = Changes.layerNone,
+    commandFiles = CommandFiles.layerNone,
     projects = Projects.layerNone,
     infos,
     mcp = McpManager.layerNone,
@@ -67,15 +74,15 @@ export const agentLayer = (options: AgentOptions = {}) => {
     options.turn ??
     turnLayer({
       models,
-      tools: fakeTools(tools),
+      tools: options.tasks === true ? Layer.provide(Tools.layerBeside([taskTool]), fakeTools(tools)) : fakeTools(tools),
       broker: Layer.provide(broker, [settingsLayer, Grants.layerMemory, projects, platform]),
       ...(options.guards === undefined ? {} : { guards: options.guards }),
       ...(options.maxRequests === undefined ? {} : { maxRequests: options.maxRequests })
     })
   return AgentLive.layer.pipe(
     Layer.provideMerge(Sessions.layer),
-    Layer.provide([CommandsLive.layer, projects]),
-    Layer.provide(changes),
+    Layer.provide(CommandsLive.layer),
+    Layer.provide([changes, projects, commandFiles]),
     Layer.provideMerge(Layer.mergeAll(turn, mcp, models, store, settingsLayer, Auth.layerOpen, platform))
   )
 }

@@ -10,9 +10,25 @@ import * as ScriptedModel from "../../src/services/models/script/ScriptedModel.t
 import { completed, type FakeTool } from "./fakeTools.ts"
 import { info } from "./models.ts"
 
-export const behaviours = ["say", "hang", "read", "stuck", "ask", "both", "plan", "fail", "break"] as const
+export const behaviours = [
+  "say",
+  "hang",
+  "read",
+  "stuck",
+  "ask",
+  "both",
+  "plan",
+  "fail",
+  "break",
+  "delegate",
+  "lost"
+] as const
 
 const call = (name: string, value: string): ScriptPart => ({ tool: { name, input: { value }, id: "same" } })
+
+const task = (tag: string, behaviour: string): ScriptPart => ({
+  tool: { name: "task", input: { agent: "general-purpose", description: behaviour, prompt: `${tag} ${behaviour}` } }
+})
 
 const first = (behaviour: string, tag: string): ReadonlyArray<ScriptPart> => {
   switch (behaviour) {
@@ -28,6 +44,10 @@ const first = (behaviour: string, tag: string): ReadonlyArray<ScriptPart> => {
       return [call("edit", "a"), call("edit", "b"), call("read", "c")]
     case "plan":
       return [call("todo", "x")]
+    case "delegate":
+      return [{ text: `${tag} delegates` }, ...["both", "ask", "read", "break"].map((work) => task(tag, work))]
+    case "lost":
+      return [task(tag, "read"), task(tag, "stuck"), task(tag, "hang")]
     case "fail":
       return [{ error: { status: 400, message: "no" } }]
     case "break":

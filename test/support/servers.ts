@@ -49,6 +49,7 @@ export const fakeServers = () => {
             Effect.forEach(connected, ({ tools }) => tools),
             (tools) => tools.flat()
           ),
+          prompts: Effect.succeed([]),
           status: Effect.succeed([])
         }
       })

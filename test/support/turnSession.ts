@@ -59,6 +59,9 @@ export const inShort = (events: ReadonlyArray<Event>): ReadonlyArray<string> => 
           lines.push(`${event.patch.status}${shown}`)
         }
         break
+      case "CompactionUpdated":
+        lines.push(`compaction ${event.status}${event.error === undefined ? "" : ` ${event.error}`}`)
+        break
       case "Notice":
         lines.push(`notice ${event.title}`)
         break
@@ -102,18 +105,26 @@ export const makeSession = ({ onEvent, ...overrides }: SessionOptions = {}): Rec
     mode: Effect.succeed<ExecutionMode>("always-approve"),
     rules: undefined,
     systemPrompt: undefined,
-    mcpTools: Effect.succeed([]),
+    skills: Effect.succeed(""),
+    ownTools: Effect.succeed([]),
+    agents: Effect.succeed([]),
     context: Effect.sync(() => state.context),
     grants: Effect.sync(() => state.grants),
+    used: Effect.sync(() => state.usage?.used),
     cost: Effect.sync(() => state.usage?.cost ?? 0),
     emit,
     log,
     keep: Effect.void,
     settle: (why) =>
       Effect.suspend(() =>
-        Effect.forEach(closing(state, why), (entry) => (entry._tag === "ToolCallUpdated" ? emit(entry) : log(entry)), {
-          discard: true
-        })
+        Effect.forEach(
+          closing(state, why),
+          (entry) =>
+            entry._tag === "ToolCallUpdated" || entry._tag === "CompactionUpdated" ? emit(entry) : log(entry),
+          {
+            discard: true
+          }
+        )
       ),
     ask: undefined,
     elicit: () => undefined,

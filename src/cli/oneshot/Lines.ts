@@ -48,7 +48,7 @@ export const lineOf = (event: Event): StreamLine | undefined => {
     case "ThoughtDelta":
       return { type: "thought", messageId: event.messageId, text: event.text }
     case "ToolCallStarted": {
-      const { id, kind, locations, name, rawInput, status, title } = event.call
+      const { id, kind, locations, name, parent, rawInput, status, title } = event.call
       return {
         type: "tool_call",
         id,
@@ -57,7 +57,8 @@ export const lineOf = (event: Event): StreamLine | undefined => {
         kind,
         status,
         locations,
-        ...(rawInput === undefined ? {} : { input: rawInput })
+        ...(rawInput === undefined ? {} : { input: rawInput }),
+        ...(parent === undefined ? {} : { parent })
       }
     }
     case "ToolCallUpdated":
@@ -75,6 +76,7 @@ export const lineOf = (event: Event): StreamLine | undefined => {
     }
     case "UserMessage":
       return { type: "user", messageId: event.messageId, text: textOf(event.content) }
+    case "CompactionUpdated":
     case "InfoUpdated":
     case "ModeChanged":
     case "ConfigChanged":

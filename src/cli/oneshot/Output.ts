@@ -36,7 +36,9 @@ const ToolCallLine = Schema.Struct({
   kind: ToolKind,
   status: ToolStatus,
   locations: Schema.Array(ToolLocation),
-  input: Schema.optionalKey(Schema.Json)
+  input: Schema.optionalKey(Schema.Json),
+  /** The call of `task` in which a subagent made it. */
+  parent: Schema.optionalKey(Schema.String)
 })
 
 /** It changed: only what did. `output` is what it shows so far, as text; a later one replaces it. */

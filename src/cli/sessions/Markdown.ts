@@ -30,6 +30,7 @@ const part = (event: StoredEvent, calls: ReadonlyMap<string, ToolCall>): string 
       const call = calls.get(event.call.id)
       return call === undefined ? undefined : callText(call)
     }
+    case "CompactionUpdated":
     case "ThoughtDelta":
     case "ToolCallUpdated":
     case "PlanUpdated":

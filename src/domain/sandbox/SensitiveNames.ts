@@ -18,6 +18,7 @@ export const protectedNames: ReadonlyArray<string> = [
   ".config/git",
   ".gitmodules",
   ".mcp.json",
+  ".claude",
   ".envrc",
   ".vscode",
   ".idea",

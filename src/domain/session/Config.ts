@@ -20,3 +20,8 @@ export const ConfigOption = Schema.Struct({
   options: Schema.Array(ConfigChoice)
 })
 export type ConfigOption = typeof ConfigOption.Type
+
+/** Ids of our options. */
+export const MODEL_OPTION = "model"
+export const EFFORT_OPTION = "reasoning_effort"
+export const MODE_OPTION = "mode"

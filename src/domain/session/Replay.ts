@@ -81,10 +81,12 @@ export const step = (
       return tell({ ...entry, patch: cut(entry.patch) })
     case "UserMessage":
     case "PlanUpdated":
+    case "CompactionUpdated":
     case "InfoUpdated":
       return tell(entry)
     case "ContextAppended":
     case "ContextTruncated":
+    case "Compacted":
     case "Configured":
     case "ChangesUndone":
     case "FileChanged":

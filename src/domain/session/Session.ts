@@ -1,6 +1,7 @@
 /** A session is its log. The record is what a list needs; everything else is a fold over entries. */
 import * as Schema from "effect/Schema"
 import { StoredEvent } from "../Event.ts"
+import { AgentChoice } from "../CustomAgent.ts"
 import { ExecutionMode } from "../permission/ExecutionMode.ts"
 import { FileChange } from "./Changes.ts"
 import { HarnessId } from "../Harness.ts"
@@ -24,9 +25,13 @@ export type SessionRecord = typeof SessionRecord.Type
 export const ContextAppended = Schema.TaggedStruct("ContextAppended", { messages: Schema.Array(Schema.Json) })
 /** What the model sees ends after that many messages, whatever was told since: it was an error, or refused (TRN-08). */
 export const ContextTruncated = Schema.TaggedStruct("ContextTruncated", { length: Schema.Natural })
+/** What the model sees is these messages from now on, such as a summary of what it saw before. The log keeps all of it. */
+export const Compacted = Schema.TaggedStruct("Compacted", { messages: Schema.Array(Schema.Json) })
 /** A choice of the user that must survive a reload. Absent keys are unchanged. */
 export const Configured = Schema.TaggedStruct("Configured", {
   mode: Schema.optionalKey(ExecutionMode),
+  /** Null: none any more. */
+  agent: Schema.optionalKey(Schema.NullOr(AgentChoice)),
   model: Schema.optionalKey(Schema.String),
   effort: Schema.optionalKey(Schema.String),
   /** Instructions beside those of the project, and a replacement of the harness's prompt. */
@@ -51,6 +56,7 @@ export const Entry = Schema.Union([
   StoredEvent,
   ContextAppended,
   ContextTruncated,
+  Compacted,
   Configured,
   Granted,
   Reopened,

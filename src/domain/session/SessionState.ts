@@ -5,9 +5,10 @@
 import type * as Schema from "effect/Schema"
 import type { Content } from "../Content.ts"
 import { type TurnChanges, withChange, withoutChanges } from "./Changes.ts"
+import type { AgentChoice } from "../CustomAgent.ts"
 import { assistantMessage, roleOf, userMessage } from "./ContextMessage.ts"
 import type { PlanEntry } from "../Event.ts"
-import type { ToolCallId } from "../Ids.ts"
+import type { CompactionId, ToolCallId } from "../Ids.ts"
 import type { Grant } from "../permission/Permission.ts"
 import type { Entry } from "./Session.ts"
 import type { ToolCall, ToolCallPatch } from "../Tool.ts"
@@ -17,6 +18,7 @@ import type { ExecutionMode } from "../permission/ExecutionMode.ts"
 /** The last choices of the user. An absent key was never chosen. */
 export interface ChosenSettings {
   readonly mode?: ExecutionMode
+  readonly agent?: AgentChoice | null
   readonly model?: string
   readonly effort?: string
   readonly rules?: string
@@ -35,6 +37,8 @@ export interface SessionState {
   readonly context: ReadonlyArray<Schema.Json>
   /** Announced calls without a final status, with everything that was patched so far. */
   readonly openCalls: ReadonlyMap<ToolCallId, ToolCall>
+  /** A summing up that began and has no end yet. */
+  readonly openCompaction: CompactionId | undefined
   readonly plan: ReadonlyArray<PlanEntry>
   readonly title: string | undefined
   readonly usage: SessionUsage | undefined
@@ -55,6 +59,7 @@ export interface SessionState {
 export const empty: SessionState = {
   context: [],
   openCalls: new Map(),
+  openCompaction: undefined,
   plan: [],
   title: undefined,
   usage: undefined,
@@ -100,6 +105,8 @@ const advance = (state: SessionState, entry: Entry): SessionState => {
       const cost = entry.cost ?? state.usage?.cost
       return { ...state, usage: { used: entry.used, size: entry.size, ...(cost === undefined ? {} : { cost }) } }
     }
+    case "CompactionUpdated":
+      return { ...state, openCompaction: entry.status === "in_progress" ? entry.id : undefined }
     case "InfoUpdated":
       return entry.title === undefined ? state : { ...state, title: entry.title }
     case "ContextAppended":
@@ -110,6 +117,8 @@ const advance = (state: SessionState, entry: Entry): SessionState => {
       }
     case "ContextTruncated":
       return { ...state, uncommitted: "", unreadPrompts: [] }
+    case "Compacted":
+      return { ...state, uncommitted: "" }
     case "Configured": {
       const { _tag, ...chosen } = entry
       return { ...state, settings: { ...state.settings, ...chosen } }
@@ -136,10 +145,20 @@ export const foldAll = (state: SessionState, entries: Iterable<Entry>): SessionS
   let next = state
   for (const entry of entries) {
     next = advance(next, entry)
-    if (entry._tag !== "ContextAppended" && entry._tag !== "ContextTruncated") continue
-    context ??= [...state.context]
-    if (entry._tag === "ContextTruncated") context.length = Math.min(context.length, entry.length)
-    else for (const message of entry.messages) context.push(message)
+    switch (entry._tag) {
+      case "ContextAppended":
+        context ??= [...state.context]
+        for (const message of entry.messages) context.push(message)
+        break
+      case "ContextTruncated":
+        context ??= [...state.context]
+        context.length = Math.min(context.length, entry.length)
+        break
+      case "Compacted":
+        context = [...entry.messages]
+        break
+      default:
+    }
   }
   return context === undefined ? next : { ...next, context }
 }
@@ -159,6 +178,9 @@ export const closing = (state: SessionState, why: string): ReadonlyArray<Entry> 
       ...(rawOutput === undefined ? {} : { rawOutput })
     }
     entries.push({ _tag: "ToolCallUpdated", id, patch })
+  }
+  if (state.openCompaction !== undefined) {
+    entries.push({ _tag: "CompactionUpdated", id: state.openCompaction, status: "cancelled" })
   }
   const messages = state.unreadPrompts.map(userMessage)
   if (state.uncommitted !== "") messages.push(assistantMessage(state.uncommitted))

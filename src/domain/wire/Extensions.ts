@@ -53,6 +53,46 @@ export const DiffSession = request(
   })
 )
 
+const CustomAgent = Schema.Struct({
+  /** What `session/set_mode` takes. */
+  id: Schema.String,
+  name: Schema.String,
+  description: Schema.String,
+  scope: Schema.Literals(["project", "user", "plugin", "session"]),
+  path: Schema.optionalKey(Schema.String),
+  /** Whether it is the agent of this session. */
+  current: Schema.optionalKey(Schema.Boolean),
+  _meta: Lenient.meta
+})
+
+/** The agents that people, the project and plugins describe; `currentAgentId` is null while the session has none. */
+export const ListAgents = request(
+  "_supercharge/agents/list",
+  session,
+  Schema.Struct({
+    agents: Schema.Array(CustomAgent),
+    currentAgentId: Schema.NullOr(Schema.String),
+    _meta: Lenient.meta
+  })
+)
+
+/**
+ * Writes the file of a new agent: `project` into `.supercharge/agents` of the project, `user` into the home folder. Default: the
+ * project where it is trusted, else the user. Never replaces a file.
+ */
+export const CreateAgent = request(
+  "_supercharge/agents/create",
+  Schema.Struct({
+    sessionId: SessionId,
+    name: Schema.String,
+    instructions: Schema.String,
+    description: Schema.optionalKey(Schema.NullOr(Schema.String)),
+    scope: Schema.optionalKey(Schema.NullOr(Schema.Literals(["project", "user"]))),
+    _meta: Lenient.meta
+  }),
+  Schema.Struct({ agent: CustomAgent, _meta: Lenient.meta })
+)
+
 /**
  * A turn of a session began or ended. Sent to clients that watch the session and did not send the prompt, which get no
  * answer to it.
@@ -67,13 +107,14 @@ export const Activity = Rpc.make("_superpi/session/activity", {
   })
 })
 
-export const ExtensionRequests = RpcGroup.make(ForkSession, UndoSession, DiffSession)
+export const ExtensionRequests = RpcGroup.make(ForkSession, UndoSession, DiffSession, ListAgents, CreateAgent)
 
 const text = Lenient.drop(Schema.String)
 
 /**
- * `_meta` of the requests that open a session. `yoloMode` asks for the mode in which nothing is asked, `autoMode` for the one that judges by risk; a blank
- * `systemPromptOverride` is none.
+ * `_meta` of the requests that open a session. `yoloMode` asks for the mode in which nothing is asked, `autoMode` for the one
+ * that judges by risk; a blank `systemPromptOverride` is none. `systemPrompt` has the form that a later revision of the
+ * protocol may give it as a parameter (SES-28): `append` adds to what `rules` says, `override` is a `systemPromptOverride`.
  */
 export const SessionMeta = Schema.Struct({
   harness: text,
@@ -82,7 +123,17 @@ export const SessionMeta = Schema.Struct({
   yoloMode: Lenient.drop(Schema.Boolean),
   autoMode: Lenient.drop(Schema.Boolean),
   rules: text,
-  systemPromptOverride: Lenient.drop(Schema.String.check(Schema.isPattern(/\S/)))
+  agentProfile: Lenient.drop(Schema.Union([Schema.NonEmptyString, Schema.Record(Schema.String, Schema.Json)])),
+  systemPromptOverride: Lenient.drop(Schema.String.check(Schema.isPattern(/\S/))),
+  systemPrompt: Lenient.drop(
+    Schema.Struct({
+      mode: Schema.Literals(["append", "override"]),
+      content: Schema.Union([
+        Schema.String,
+        Schema.Array(Schema.Struct({ type: Schema.Literal("text"), text: Schema.String }))
+      ])
+    })
+  )
 })
 
 /** `_meta` of `session/load`: how far the client was told before, as `_meta.superPi.entry` of an update said. */

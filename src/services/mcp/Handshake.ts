@@ -15,7 +15,8 @@ export const clientInfo: Schema.JsonObject = { name: "super-pi", title: "Super-P
 
 const Info = Schema.Struct({ name: Schema.String, version: Lenient.drop(Schema.String) })
 const Capabilities = Schema.Struct({
-  tools: Lenient.drop(Schema.Struct({ listChanged: Lenient.drop(Schema.Boolean) }))
+  tools: Lenient.drop(Schema.Struct({ listChanged: Lenient.drop(Schema.Boolean) })),
+  prompts: Lenient.drop(Schema.Struct({ listChanged: Lenient.drop(Schema.Boolean) }))
 })
 
 const Initialized = Schema.Struct({

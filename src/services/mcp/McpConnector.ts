@@ -54,6 +54,10 @@ export const connect = Effect.fnUntraced(function* (
       for (const { changes } of supervised) yield* Effect.forEach(changes(), context.notify, { discard: true })
       return supervised.flatMap(({ tools }) => tools())
     }),
+    prompts: Effect.map(
+      Effect.forEach(supervised, ({ prompts }) => prompts, { concurrency: "unbounded" }),
+      (all) => all.flat()
+    ),
     status: Effect.sync(() => supervised.map(({ status }) => status()))
   }
 })

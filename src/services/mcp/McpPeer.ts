@@ -45,7 +45,8 @@ export interface PeerOptions {
   /** The server's, for the person who is asked. */
   readonly name: string
   readonly context: McpContext
-  readonly toolsChanged: Effect.Effect<void>
+  /** The server says that it has other tools or prompts. */
+  readonly listsChanged: Effect.Effect<void>
   readonly garbage: (line: string) => Effect.Effect<void>
   readonly redactor: Redactor
 }
@@ -115,7 +116,7 @@ const capabilitiesOf = ({ form, url }: ElicitationForms): Schema.JsonObject => (
   ...(form || url ? { elicitation: { ...(form ? { form: {} } : {}), ...(url ? { url: {} } : {}) } } : {})
 })
 
-export const make = ({ context, garbage, name, redactor, toolsChanged }: PeerOptions): McpPeer => {
+export const make = ({ context, garbage, name, redactor, listsChanged }: PeerOptions): McpPeer => {
   const { elicitation } = context
   const calls = new Map<RequestId.RequestId, OpenCall>()
   let logs = 0
@@ -201,7 +202,8 @@ export const make = ({ context, garbage, name, redactor, toolsChanged }: PeerOpt
         case "notifications/progress":
           return progressed(params)
         case "notifications/tools/list_changed":
-          return toolsChanged
+        case "notifications/prompts/list_changed":
+          return listsChanged
         case "notifications/message":
           return logged(params)
         default:

@@ -1,6 +1,7 @@
 /** The conversation with one MCP server: what it speaks, its tools as they change, calls. */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import * as Schema from "effect/Schema"
@@ -9,6 +10,7 @@ import { clip } from "../../domain/text/Clip.ts"
 import * as Lenient from "../../domain/wire/Lenient.ts"
 import * as RequestId from "../../domain/wire/RequestId.ts"
 import { agree, clientInfo, decode } from "./Handshake.ts"
+import * as McpPrompts from "./McpPrompts.ts"
 import type { McpPeer, OpenCall } from "./McpPeer.ts"
 import { McpFailed, type McpTransport } from "./transport/McpTransport.ts"
 import { headersOf, metaOf } from "./Modern.ts"
@@ -21,6 +23,8 @@ const GOODBYE = Duration.seconds(1)
 /** Between a change of the tools and the question what they are now, and between two such questions. */
 const SETTLE = Duration.millis(200)
 const PAUSE = Duration.seconds(1)
+/** How long anybody waits for the first list of prompts. */
+const FIRST_PROMPTS = Duration.seconds(5)
 const MAX_PAGES = 100
 /** How often a call may ask for more before it has its result. */
 const MAX_ROUNDS = 10
@@ -73,6 +77,9 @@ export interface McpServer {
   readonly revision: string
   readonly software: string | undefined
   readonly listed: Listed
+  /** As they are now. Waits for their first list, but not for long. */
+  readonly prompts: Effect.Effect<ReadonlyArray<McpPrompts.ServerPrompt>>
+  readonly prompt: McpPrompts.McpPrompts["get"]
   /** Fails at the limit, telling the server; so does interruption. */
   readonly call: (
     tool: McpTool,
@@ -86,7 +93,7 @@ export interface McpServer {
 export interface ConnectOptions {
   readonly transport: McpTransport
   readonly peer: McpPeer
-  /** Holds one entry when the server says that its tools changed. */
+  /** Holds one entry when the server says that its tools or prompts changed. */
   readonly changes: Queue.Dequeue<void>
   readonly onTools: (listed: Listed) => Effect.Effect<void>
   /** How long the server may take to list tools that changed. */
@@ -158,28 +165,52 @@ export const connect = Effect.fnUntraced(function* ({
     return tools.listed(cursor !== undefined)
   })
 
+  const offered = McpPrompts.make((method, params) => request(method, params, { isModern }))
+  let prompts: ReadonlyArray<McpPrompts.ServerPrompt> = []
+
+  /** A server without its prompts is a server all the same. */
+  const listPrompts = Effect.suspend(() =>
+    capabilities?.prompts === undefined
+      ? Effect.void
+      : Effect.match(offered.list, {
+          onFailure: () => undefined,
+          onSuccess: (listed) => {
+            prompts = listed
+          }
+        })
+  )
+
+  const listTools = Effect.flatMap(list(), onTools).pipe(
+    Effect.timeoutOrElse({
+      duration: listLimit,
+      orElse: () => Effect.fail(new McpFailed({ message: `took longer than ${Duration.format(listLimit)}` }))
+    }),
+    Effect.catch((failure) =>
+      Effect.logDebug(`The changed tools could not be listed: it ${clip(peer.redactor.problem(failure), 200)}`)
+    )
+  )
+
   const relist = Effect.gen(function* () {
     yield* Queue.take(changes)
     yield* Effect.sleep(SETTLE)
     yield* Queue.clear(changes)
-    yield* Effect.flatMap(list(), onTools).pipe(
-      Effect.timeoutOrElse({
-        duration: listLimit,
-        orElse: () => Effect.fail(new McpFailed({ message: `took longer than ${Duration.format(listLimit)}` }))
-      }),
-      Effect.catch((failure) =>
-        Effect.logDebug(`The changed tools could not be listed: it ${clip(peer.redactor.problem(failure), 200)}`)
-      )
-    )
+    if (capabilities?.tools !== undefined) yield* listTools
+    yield* Effect.timeoutOption(listPrompts, listLimit)
     yield* Effect.sleep(PAUSE)
   })
 
   const listed = capabilities?.tools === undefined ? ToolList.none : yield* list()
-  if (capabilities?.tools !== undefined) yield* Effect.forkScoped(Effect.forever(relist))
+  const prompted = yield* Effect.forkScoped(Effect.timeoutOption(listPrompts, FIRST_PROMPTS))
+  if (capabilities?.tools !== undefined || capabilities?.prompts !== undefined) {
+    yield* Effect.forkScoped(Effect.forever(relist))
+  }
   if (!isModern) yield* Effect.forkScoped(transport.listen)
-  else if (capabilities?.tools?.listChanged === true) {
-    const listening = request("subscriptions/listen", { notifications: { toolsListChanged: true } }, { isModern })
-    yield* Effect.forkScoped(keepOpen(listening))
+  else if (capabilities?.tools?.listChanged === true || capabilities?.prompts?.listChanged === true) {
+    const notifications = {
+      ...(capabilities.tools?.listChanged === true ? { toolsListChanged: true } : {}),
+      ...(capabilities.prompts?.listChanged === true ? { promptsListChanged: true } : {})
+    }
+    yield* Effect.forkScoped(keepOpen(request("subscriptions/listen", { notifications }, { isModern })))
   }
 
   /** What the server needs before it goes on, in answers that a request of ours got instead of a result. */
@@ -248,6 +279,8 @@ export const connect = Effect.fnUntraced(function* ({
         Effect.andThen(patience.expired, tooLate)
       )
     }),
+    prompts: Effect.map(Fiber.await(prompted), () => prompts),
+    prompt: offered.get,
     lost: transport.lost
   }
 })

@@ -53,7 +53,7 @@ export const headersOf = (
   schema?: unknown
 ): Readonly<Record<string, string>> => ({
   "mcp-method": method,
-  ...(method === "tools/call" && typeof params["name"] === "string"
+  ...((method === "tools/call" || method === "prompts/get") && typeof params["name"] === "string"
     ? {
         "mcp-name": headerValue(params["name"]),
         ...Object.fromEntries(parametersOf(schema, params["arguments"]))

@@ -12,10 +12,11 @@ import * as Schedule from "effect/Schedule"
 import * as Scope from "effect/Scope"
 import type { Notice } from "../../domain/Event.ts"
 import type { McpSpec, Pair } from "../../domain/McpSpec.ts"
-import type { McpContext, McpStatus, WantedServer } from "../McpManager.ts"
+import type { McpContext, McpPrompt, McpStatus, WantedServer } from "../McpManager.ts"
 import { visible } from "../../domain/text/Visible.ts"
 import type { ToolDefinition } from "../ToolDefinition.ts"
 import * as McpNotices from "./McpNotices.ts"
+import { makePrompt } from "./McpPromptCommand.ts"
 import { outcomeOf } from "./tool/McpOutcome.ts"
 import * as McpPeer from "./McpPeer.ts"
 import * as McpServer from "./McpServer.ts"
@@ -65,6 +66,7 @@ export interface Supervised {
   /** Returns when it is ready, has failed once, or its time is up. */
   readonly settled: Effect.Effect<void>
   readonly tools: () => ReadonlyArray<ToolDefinition>
+  readonly prompts: Effect.Effect<ReadonlyArray<McpPrompt>>
   readonly status: () => McpStatus
   /** What is to be told since this was asked last. */
   readonly changes: () => ReadonlyArray<Notice>
@@ -119,6 +121,7 @@ export const unusable = ({ origin, spec }: WantedServer, problem: string): Effec
     return {
       settled: Effect.void,
       tools: () => [],
+      prompts: Effect.succeed([]),
       status,
       changes: () => {
         const change = McpNotices.changeOf(status(), told, false)
@@ -207,7 +210,7 @@ export const start = Effect.fnUntraced(function* (
       name: spec.name,
       context,
       redactor,
-      toolsChanged: Effect.asVoid(Queue.offer(changes, undefined)),
+      listsChanged: Effect.asVoid(Queue.offer(changes, undefined)),
       garbage: (line) =>
         Effect.sync(() => {
           if (hasGarbage) return
@@ -293,6 +296,20 @@ export const start = Effect.fnUntraced(function* (
   return {
     settled: Deferred.await(settled),
     tools: () => tools,
+    prompts: Effect.suspend(() =>
+      server === undefined
+        ? Effect.succeed([])
+        : Effect.map(server.prompts, (listed) =>
+            listed.map((prompt) =>
+              makePrompt(prompt, {
+                name: spec.name,
+                alias,
+                get: (given) => Effect.flatMap(reached, (present) => present.prompt(prompt.name, given)),
+                problem: redactor.problem
+              })
+            )
+          )
+    ),
     status,
     changes: () => {
       const change = McpNotices.changeOf(status(), told.change, wasReady)

@@ -6,15 +6,14 @@ import type * as Duration from "effect/Duration"
 import type * as Exit from "effect/Exit"
 import * as FiberHandle from "effect/FiberHandle"
 import type * as Scope from "effect/Scope"
-import { type CommandName, commandIn, isReading } from "../../domain/Command.ts"
-import type { ConfigOption } from "../../domain/session/Config.ts"
+import * as Stream from "effect/Stream"
+import { type CommandInfo, isReading, typedIn } from "../../domain/Command.ts"
 import type { Content } from "../../domain/Content.ts"
-import type { Event, Notice } from "../../domain/Event.ts"
-import { lower, offered } from "../../domain/permission/ExecutionMode.ts"
+import type { Notice } from "../../domain/Event.ts"
+import type { NumberedEntry } from "../../domain/session/Position.ts"
 import { Busy, type InvalidInput, type StoreFailed } from "../../domain/Failure.ts"
 import type { Harness } from "../../domain/Harness.ts"
 import { type MessageId, type SessionId, ToolCallId } from "../../domain/Ids.ts"
-import type { ModelInfo } from "../../domain/Model.ts"
 import { closing, type SessionState } from "../../domain/session/SessionState.ts"
 import { titleOf } from "../../domain/session/Title.ts"
 import type { Outcome } from "../../domain/Turn.ts"
@@ -23,18 +22,16 @@ import type { DiffResult, UndoResult } from "../Changes.ts"
 import type { CommandSession, CommandsShape } from "../Commands.ts"
 import type { Editor } from "../Editor.ts"
 import type { ProjectsShape } from "../Projects.ts"
-import type { McpStatus } from "../McpManager.ts"
-import { isOffered } from "../models/ModelList.ts"
 import type { LogWriter } from "../store/LogWriter.ts"
 import type { TurnSession, TurnShape } from "../Turn.ts"
 import type { Workspace } from "../Workspace.ts"
+import type { Choices, ChoicesInput } from "./Choices.ts"
 import * as Journal from "./Journal.ts"
 import * as PromptQueue from "./PromptQueue.ts"
 import * as Questions from "./Questions.ts"
 import type { Servers } from "./Servers.ts"
-import * as Trust from "./Trust.ts"
-import { choose, type Configured, effortFor, optionsOf } from "./SessionOptions.ts"
-import { modelGone } from "./Warnings.ts"
+import type { Configured } from "./SessionOptions.ts"
+import * as Telling from "./Telling.ts"
 
 type View = Journal.View
 
@@ -56,6 +53,8 @@ export interface LiveSession {
   readonly watchers: () => number
   /** Whether another editor watches, or left behind what runs. */
   readonly isUsedBeside: (editor: Editor) => boolean
+  /** What can be typed after a slash. Whoever watches is told when that changes. */
+  readonly commands: Effect.Effect<ReadonlyArray<CommandInfo>>
   readonly attach: Journal.Journal["attach"]
   readonly attachAfter: Journal.Journal["attachAfter"]
   readonly snapshot: (view: View) => Effect.Effect<SessionSnapshot>
@@ -66,6 +65,8 @@ export interface LiveSession {
   readonly setOption: (view: View, option: string, value: string) => Effect.Effect<void, InvalidInput>
   /** Keeps choices that were checked, and tells them. */
   readonly configure: (choices: Configured) => Effect.Effect<void>
+  /** The agents that can be chosen, and new ones. */
+  readonly agents: Pick<Choices["agents"], "create" | "snapshot">
   /** Replaces a model that is not offered any more; the next prompt tells it. */
   readonly checkModel: Effect.Effect<void>
   /** Takes back what the last turn changed. Refused while a turn runs. */
@@ -76,7 +77,7 @@ export interface LiveSession {
   readonly stop: Effect.Effect<void>
 }
 
-export interface LiveSessionInput {
+export interface LiveSessionInput extends Pick<ChoicesInput, "customAgents" | "isUsable" | "models" | "observeModels"> {
   readonly id: SessionId
   readonly cwd: string
   readonly scratch: string
@@ -87,11 +88,8 @@ export interface LiveSessionInput {
   readonly turn: TurnShape
   readonly commands: CommandsShape
   readonly projects: ProjectsShape
-  readonly models: Effect.Effect<ReadonlyArray<ModelInfo>>
-  /** Whether a model that is not in the list can be used all the same. */
-  readonly isUsable: (model: string) => Effect.Effect<boolean>
-  /** Runs an effect, for as long as the scope, when that list has become another one by itself. */
-  readonly observeModels: (tell: Effect.Effect<void>) => Effect.Effect<void, never, Scope.Scope>
+  /** What the store has of the log. */
+  readonly stored: Stream.Stream<NumberedEntry, StoreFailed>
   /** How long a turn goes on while nobody watches; undefined: until it ends. */
   readonly grace: Effect.Effect<Duration.Duration | undefined>
   /** A new id for a message that no turn made. */
@@ -112,71 +110,22 @@ export const make = Effect.fnUntraced(function* (
   const questions = Questions.make()
   const unwatched = yield* FiberHandle.make<void>()
   const { emit, record, state } = journal
-  /** By title, so that a session that is opened many times before its next prompt has each of them once. */
-  const warnings = new Map<string, Notice>()
+  const { tell, tellWarnings, warn } = Telling.make({ emit, messageId })
   let directories: ReadonlyArray<string> = []
-
-  /** A model that nobody offers any more gives way to the default, which is told (F43). */
-  const replaceModel = Effect.gen(function* () {
-    const gone = state().settings.model
-    const known = yield* models
-    const [first] = known
-    if (gone === undefined || first === undefined || isOffered(gone, known)) return undefined
-    if (yield* input.isUsable(gone)) return undefined
-    yield* configure({ _tag: "Configured", model: first.id })
-    return modelGone(gone, first.id, known)
-  })
-
-  const chosenModel = Effect.map(models, (known) => {
-    const chosen = state().settings.model ?? known[0]?.id ?? ""
-    return {
-      id: chosen,
-      effort: effortFor(
-        known.find((model) => model.id === chosen),
-        state().settings.effort
-      )
-    }
-  })
-
-  const ceilingFor = (view: View) => lower(harness.ceiling, view.ceiling)
-  const modeFor = (view: View) => lower(state().settings.mode ?? "ask", ceilingFor(view))
-
-  const optionsFor = Effect.map(
-    Effect.all([models, chosenModel]),
-    ([known, { effort, id: model }]) =>
-      (view: View): ReadonlyArray<ConfigOption> =>
-        optionsOf({ mode: modeFor(view), model, effort }, known, ceilingFor(view))
+  const { customAgents, isUsable, observeModels } = input
+  // No editor waits for these before it opens a session.
+  const [Choices, SlashCommands, Trust] = yield* Effect.promise(() =>
+    Promise.all([import("./Choices.ts"), import("./SlashCommands.ts"), import("./Trust.ts")])
   )
-
-  const configure = Effect.fnUntraced(function* (choices: Configured) {
-    yield* record(choices)
-    const options = yield* optionsFor
-    yield* journal.tellEach((view) => [
-      ...(choices.mode === undefined ? [] : [{ _tag: "ModeChanged", mode: modeFor(view) } as const]),
-      { _tag: "ConfigChanged", options: options(view) }
-    ])
-  })
-
-  /** The endpoint of a provider said what it offers. */
-  const tellOptions = Effect.flatMap(optionsFor, (options) =>
-    journal.tellEach((view) => [{ _tag: "ConfigChanged", options: options(view) }])
-  )
-  yield* input.observeModels(tellOptions)
+  const choices = yield* Choices.make({ cwd, harness, journal, customAgents, isUsable, models, observeModels })
+  const { agents } = choices
 
   const settle = (why: string) =>
-    Effect.forEach(closing(state(), why), (entry) => (entry._tag === "ToolCallUpdated" ? emit(entry) : record(entry)), {
-      discard: true
-    })
-
-  /**
-   * What a client without notices would never see is told as a thought, so that neither a dead server nor a wait for the
-   * provider is a riddle (MCP-04). The model does not see thoughts that it did not have.
-   */
-  const tell = (view: View, event: Event): Effect.Effect<void> => {
-    if (event._tag !== "Notice" || view.editor.capabilities.notices) return emit(event)
-    const text = [event.title, event.description].filter((part) => part !== undefined).join(". ")
-    return Effect.flatMap(messageId, (id) => emit({ _tag: "ThoughtDelta", messageId: id, text }))
-  }
+    Effect.forEach(
+      closing(state(), why),
+      (entry) => (entry._tag === "ToolCallUpdated" || entry._tag === "CompactionUpdated" ? emit(entry) : record(entry)),
+      { discard: true }
+    )
 
   const trust = Trust.make({
     sessionId: id,
@@ -195,13 +144,6 @@ export const make = Effect.fnUntraced(function* (
     lifetime
   })
 
-  const commandSession = (view: View): CommandSession => ({
-    workspace: workspaceFor(view.editor),
-    state,
-    log: record,
-    servers: Effect.flatMap(servers.status, describeServers)
-  })
-
   servers.bind({
     roots: () => [cwd, ...directories],
     elicit: (request) =>
@@ -210,28 +152,8 @@ export const make = Effect.fnUntraced(function* (
         : questions.elicit(request)
   })
 
-  /** Loaded with the first server that is asked for. */
-  const describeServers = (status: ReadonlyArray<McpStatus>) =>
-    Effect.map(
-      Effect.promise(() => import("../mcp/McpDescription.ts")),
-      ({ describeServers }) => describeServers(status)
-    )
-
-  const answer = Effect.fnUntraced(
-    function* (name: CommandName, view: View) {
-      const text = yield* commands.run(name, commandSession(view))
-      yield* emit({ _tag: "TextDelta", messageId: yield* messageId, text })
-      return { stopReason: "end_turn" } satisfies Outcome
-    },
-    // What changes files comes to its end, and says to which.
-    (answering, name) => (isReading(name) ? answering : Effect.uninterruptible(answering))
-  )
-
-  const tellWarnings = Effect.fnUntraced(function* (view: View) {
-    const kept = [...warnings.values()]
-    warnings.clear()
-    for (const notice of kept) yield* tell(view, notice)
-  })
+  const place = { cwd, harness, prompts: servers.prompts }
+  const slash = yield* SlashCommands.make({ commands, journal, place, warn })
 
   /** What became of servers meanwhile is told with the tools that it brought or took. */
   const toolsOf = Effect.fnUntraced(function* (view: View) {
@@ -240,37 +162,79 @@ export const make = Effect.fnUntraced(function* (
     return tools
   })
 
+  /** `model` is what a command wants instead of the chosen one. */
+  const turnSession = (view: View, model?: string): TurnSession => ({
+    ...agents.limit({
+      harness,
+      systemPrompt: state().settings.systemPrompt,
+      skills: Effect.map(commands.skills(place), ({ text }) => text),
+      ownTools: Effect.zipWith(toolsOf(view), commands.skills(place), (own, { tools }) => [...own, ...tools], {
+        concurrent: true
+      })
+    }),
+    agents: Effect.sync(agents.list),
+    workspace: workspaceFor(view.editor),
+    model: Effect.gen(function* () {
+      const notice = yield* choices.replaceModel
+      if (notice !== undefined) yield* tell(view, notice)
+      return yield* choices.modelFor(model)
+    }),
+    mode: Effect.sync(() => choices.modeFor(view)),
+    rules: state().settings.rules,
+    context: Effect.sync(() => state().context),
+    grants: Effect.sync(() => state().grants),
+    used: Effect.sync(() => state().usage?.used),
+    cost: Effect.sync(() => state().usage?.cost ?? 0),
+    emit: (event) => tell(view, event),
+    log: record,
+    settle: (why) => Effect.suspend(() => settle(why)),
+    keep: log.flush,
+    ask: harness.unattended ? undefined : questions.ask,
+    elicit: () => (harness.unattended || !questions.canElicit() ? undefined : questions.elicit)
+  })
+
+  const commandSession = (view: View): CommandSession => ({
+    ...place,
+    // A prompt of a server may be typed before the server is there.
+    prompts: Effect.andThen(servers.tools, servers.prompts),
+    workspace: workspaceFor(view.editor),
+    state,
+    emit,
+    log: record,
+    history: Stream.unwrap(Effect.as(log.flush, input.stored)),
+    servers: servers.status,
+    options: choices.optionsFor(view),
+    choose: (option, value) => choices.setOption(view, option, value),
+    turn: turnSession(view)
+  })
+
+  /** What changes something comes to its end, and says to which. */
+  const answerTo = Effect.fnUntraced(
+    function* (view: View, content: ReadonlyArray<Content>) {
+      const answer = yield* slash.answer(content, commandSession(view))
+      if (answer?._tag === "Said") yield* emit({ _tag: "TextDelta", messageId: yield* messageId, text: answer.text })
+      return answer
+    },
+    (answering, _view, content) =>
+      isReading(typedIn(content)?.name ?? "") ? answering : Effect.uninterruptible(answering)
+  )
+
   const run = Effect.fnUntraced(function* (view: View, content: ReadonlyArray<Content>) {
     yield* record({ _tag: "TurnStarted" })
     yield* emit({ _tag: "ActivityChanged", state: "working" }, view.editor)
     yield* emit({ _tag: "UserMessage", messageId: yield* messageId, content }, view.editor)
-    const command = commandIn(content, harness)
-    if (command !== undefined) return yield* answer(command, view)
-    if (yield* trust.settle((event) => tell(view, event))) yield* servers.refresh
-    yield* tellWarnings(view)
-    const session: TurnSession = {
-      workspace: workspaceFor(view.editor),
-      harness,
-      model: Effect.gen(function* () {
-        const notice = yield* replaceModel
-        if (notice !== undefined) yield* tell(view, notice)
-        return yield* chosenModel
-      }),
-      mode: Effect.sync(() => modeFor(view)),
-      rules: state().settings.rules,
-      systemPrompt: state().settings.systemPrompt,
-      mcpTools: toolsOf(view),
-      context: Effect.sync(() => state().context),
-      grants: Effect.sync(() => state().grants),
-      cost: Effect.sync(() => state().usage?.cost ?? 0),
-      emit: (event) => tell(view, event),
-      log: record,
-      settle: (why) => Effect.suspend(() => settle(why)),
-      keep: log.flush,
-      ask: harness.unattended ? undefined : questions.ask,
-      elicit: () => (harness.unattended || !questions.canElicit() ? undefined : questions.elicit)
+    const answer = yield* answerTo(view, content)
+    if (answer?._tag === "Said") {
+      return {
+        stopReason: "end_turn",
+        ...(answer.usage === undefined ? {} : { usage: answer.usage })
+      } satisfies Outcome
     }
-    return yield* input.turn.run(session, content)
+    if (yield* trust.settle((event) => tell(view, event))) yield* servers.refresh
+    yield* agents.refresh
+    for (const notice of agents.notices(yield* models)) warn(notice)
+    yield* tellWarnings(view)
+    return yield* input.turn.run(turnSession(view, answer?.model), answer?.content ?? content)
   })
 
   const outcomeOf = Effect.fnUntraced(function* (exit: Exit.Exit<Outcome>) {
@@ -324,22 +288,15 @@ export const make = Effect.fnUntraced(function* (
     useDirectories: (folders) => {
       directories = folders
     },
-    warn: (notice) => {
-      warnings.set(notice.title, notice)
-    },
+    warn,
+    commands: slash.list,
     watchers: journal.watchers,
     isUsedBeside: (editor) =>
       journal.isWatchedBy(editor) ? journal.watchers() > 1 : journal.watchers() > 0 || prompts.isBusy(),
     attach: (view) => watched(view, journal.attach(view)),
     attachAfter: (view, after, history, present) => watched(view, journal.attachAfter(view, after, history, present)),
     snapshot: (view) =>
-      Effect.map(optionsFor, (options) => ({
-        sessionId: id,
-        mode: modeFor(view),
-        modes: offered(ceilingFor(view)),
-        options: options(view),
-        working: prompts.isBusy()
-      })),
+      Effect.map(choices.snapshot(view), (chosen) => ({ sessionId: id, ...chosen, working: prompts.isBusy() })),
     prompt: (view, content) =>
       Effect.andThen(
         log.kept,
@@ -351,13 +308,11 @@ export const make = Effect.fnUntraced(function* (
       ),
     cancel: prompts.cancel,
     cancelOf: prompts.cancelOf,
-    setOption: Effect.fnUntraced(function* (view, option, value) {
-      const options = yield* optionsFor
-      yield* configure(yield* Effect.fromResult(choose(options(view), option, value)))
-    }),
-    configure,
-    checkModel: Effect.map(replaceModel, (notice) => {
-      if (notice !== undefined) warnings.set(notice.title, notice)
+    setOption: choices.setOption,
+    configure: choices.configure,
+    agents: choices.agents,
+    checkModel: Effect.map(choices.replaceModel, (notice) => {
+      if (notice !== undefined) warn(notice)
     }),
     undo: Effect.fnUntraced(function* (view) {
       if (prompts.isBusy()) {

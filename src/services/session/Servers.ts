@@ -16,6 +16,7 @@ import {
   type ElicitationForms,
   type McpConnection,
   type McpManagerShape,
+  type McpPrompt,
   type McpStatus,
   noServers,
   type WantedServer
@@ -45,6 +46,8 @@ export interface Servers {
   readonly isUsing: (specs: ReadonlyArray<McpSpec>) => boolean
   /** The tools that are there now. Waits for servers that begin, each no longer than its time. */
   readonly tools: Effect.Effect<ReadonlyArray<ToolDefinition>>
+  /** The prompts of servers that are there now. Connects none. */
+  readonly prompts: Effect.Effect<ReadonlyArray<McpPrompt>>
   /** What a person should know, each once: takes it away. */
   readonly notices: Effect.Effect<ReadonlyArray<Notice>>
   readonly status: Effect.Effect<ReadonlyArray<McpStatus>>
@@ -199,6 +202,10 @@ export const make = Effect.fnUntraced(function* (input: ServersInput): Effect.fn
     isUsing: (specs) => Equal.equals(specs, used),
     refresh: exclusively(Effect.suspend(() => replace(used, true))),
     tools,
+    prompts: Effect.suspend(() => {
+      const exit = present?.fiber.pollUnsafe()
+      return exit?._tag === "Success" ? exit.value.prompts : Effect.succeed([])
+    }),
     notices: Effect.sync(() => {
       const notices = [...waiting.values()]
       waiting.clear()

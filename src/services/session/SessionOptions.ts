@@ -2,6 +2,8 @@
 import * as Result from "effect/Result"
 import type { ConfigChoice, ConfigOption } from "../../domain/session/Config.ts"
 import { ExecutionMode, offered } from "../../domain/permission/ExecutionMode.ts"
+import { choiceOf, type FoundAgent } from "../../domain/CustomAgent.ts"
+import { EFFORT_OPTION, MODE_OPTION, MODEL_OPTION } from "../../domain/session/Config.ts"
 import { InvalidInput } from "../../domain/Failure.ts"
 import type { ModelInfo } from "../../domain/Model.ts"
 import type { Entry } from "../../domain/session/Session.ts"
@@ -9,14 +11,18 @@ import { inShort, providerTitle } from "../models/Description.ts"
 import { splitId } from "../models/ModelList.ts"
 
 export interface Choice {
-  readonly mode: ExecutionMode
+  /** An execution mode, or the name of an agent. */
+  readonly mode: string
   readonly model: string
   readonly effort: string | undefined
 }
 
-export const MODEL_OPTION = "model"
-export const EFFORT_OPTION = "reasoning_effort"
-export const MODE_OPTION = "mode"
+/** A mode or an agent as a client lists it. */
+export interface ModeChoice {
+  readonly id: string
+  readonly name: string
+  readonly description: string
+}
 
 const DEFAULT_EFFORT = "medium"
 
@@ -72,26 +78,33 @@ const effortOptions = (model: ModelInfo | undefined, chosen: string | undefined)
   ]
 }
 
-const modeOption = (mode: ExecutionMode, ceiling: ExecutionMode): ConfigOption => ({
+/** The modes under a ceiling, and the agents, which work in the mode that was chosen before them. */
+export const modesOf = (ceiling: ExecutionMode, agents: ReadonlyArray<FoundAgent>): ReadonlyArray<ModeChoice> => [
+  ...offered(ceiling),
+  ...agents.map(({ description, name }) => ({ id: name, name, description }))
+]
+
+const modeOption = (mode: string, ceiling: ExecutionMode, agents: ReadonlyArray<FoundAgent>): ConfigOption => ({
   id: MODE_OPTION,
   name: "Mode",
   category: "mode",
   currentValue: mode,
-  options: offered(ceiling).map(({ id, name, description }) => ({ value: id, name, description }))
+  options: modesOf(ceiling, agents).map(({ id, ...choice }) => ({ value: id, ...choice }))
 })
 
 /** Most important first (CFG-01). */
 export const optionsOf = (
   choice: Choice,
   models: ReadonlyArray<ModelInfo>,
-  ceiling: ExecutionMode
+  ceiling: ExecutionMode,
+  agents: ReadonlyArray<FoundAgent> = []
 ): ReadonlyArray<ConfigOption> => [
   modelOption(models, choice.model),
   ...effortOptions(
     models.find(({ id }) => id === choice.model),
     choice.effort
   ),
-  modeOption(choice.mode, ceiling)
+  modeOption(choice.mode, ceiling, agents)
 ]
 
 /** Choices that a log keeps. */
@@ -99,18 +112,21 @@ export type Configured = Extract<Entry, { readonly _tag: "Configured" }>
 
 const list = (names: ReadonlyArray<string>): string => names.join(", ")
 
-const entryOf = (id: string, value: string): Configured => {
+const entryOf = (id: string, value: string, agents: ReadonlyArray<FoundAgent>): Configured => {
   if (id === MODEL_OPTION) return { _tag: "Configured", model: value }
   if (id === EFFORT_OPTION) return { _tag: "Configured", effort: value }
   const mode = ExecutionMode.literals.find((known) => known === value)
-  return { _tag: "Configured", ...(mode === undefined ? {} : { mode }) }
+  if (mode !== undefined) return { _tag: "Configured", mode, agent: null }
+  const agent = agents.find(({ name }) => name === value)
+  return { _tag: "Configured", ...(agent === undefined ? {} : { agent: choiceOf(agent) }) }
 }
 
 /** One choice among what `options` offers, as the entry that keeps it. Fails for the field `option` or `value`. */
 export const choose = (
   options: ReadonlyArray<ConfigOption>,
   id: string,
-  value: string
+  value: string,
+  agents: ReadonlyArray<FoundAgent> = []
 ): Result.Result<Configured, InvalidInput> => {
   const option = options.find((known) => known.id === id)
   if (option === undefined) {
@@ -121,5 +137,5 @@ export const choose = (
     const message = `"${value}" is no choice of ${option.name} here; choose one of: ${list(option.options.map((choice) => choice.value))}`
     return Result.fail(new InvalidInput({ field: "value", message }))
   }
-  return Result.succeed(entryOf(id, value))
+  return Result.succeed(entryOf(id, value, agents))
 }

@@ -1,5 +1,5 @@
 /** What a session tells at its next prompt because nobody may read the log of the agent. */
-import type { Notice } from "../../domain/Event.ts"
+import type { CompactionUpdated, Notice } from "../../domain/Event.ts"
 import type { ModelInfo } from "../../domain/Model.ts"
 import { splitId, suggestions } from "../models/ModelList.ts"
 
@@ -44,4 +44,14 @@ export const serversKept: Notice = {
   title: "The MCP servers of the client that joined are not used",
   description:
     "The session keeps those that it has while it works or others watch it. Load it again when neither is so."
+}
+
+/** A client that shows no summing up sees a pause and, later, a model that has forgotten details. Its end tells itself. */
+export const compactionNotice = ({ error, status }: CompactionUpdated): Notice | undefined => {
+  if (status === "in_progress") {
+    return { _tag: "Notice", severity: "info", title: "The older part of the conversation is summed up for the model" }
+  }
+  return error === undefined
+    ? undefined
+    : { _tag: "Notice", severity: "warning", title: "The conversation could not be summed up", description: error }
 }

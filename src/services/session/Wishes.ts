@@ -3,9 +3,11 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import { type ExecutionMode, offered } from "../../domain/permission/ExecutionMode.ts"
 import { InvalidInput } from "../../domain/Failure.ts"
+import type { FoundAgent } from "../../domain/CustomAgent.ts"
 import type { Harness } from "../../domain/Harness.ts"
 import type { ChosenSettings } from "../../domain/session/SessionState.ts"
 import type { Place, SessionWishes } from "../Agent.ts"
+import { CustomAgents } from "../CustomAgents.ts"
 import { Harnesses } from "../Harnesses.ts"
 import { Models } from "../Models.ts"
 
@@ -14,6 +16,12 @@ export interface Wishes {
   readonly harness: (wishes: SessionWishes, usual: string | undefined) => Effect.Effect<Harness, InvalidInput>
   /** What was wished and outlives the process. */
   readonly choices: (wishes: SessionWishes, ceiling: ExecutionMode) => Effect.Effect<ChosenSettings, InvalidInput>
+  /** The agent that a new session in `cwd` begins with. `usual` is the file of the settings. */
+  readonly agent: (
+    wishes: SessionWishes,
+    cwd: string,
+    usual: string | undefined
+  ) => Effect.Effect<FoundAgent | undefined, InvalidInput>
   /** Every folder is there, and the ceiling of the connection allows what is to be started. */
   readonly place: (place: Place, ceiling: ExecutionMode) => Effect.Effect<void, InvalidInput>
   /** `cwd` is the folder in which the session works (SES-02). */
@@ -25,6 +33,7 @@ const list = (ids: ReadonlyArray<{ readonly id: string }>): string => ids.map(({
 export const make = Effect.gen(function* () {
   const models = yield* Models
   const harnesses = yield* Harnesses
+  const customAgents = yield* CustomAgents
   const fileSystem = yield* FileSystem.FileSystem
 
   const requireFolder = Effect.fnUntraced(function* (field: string, folder: string) {
@@ -67,6 +76,17 @@ export const make = Effect.gen(function* () {
         ...(rules === undefined ? {} : { rules }),
         ...(systemPrompt === undefined ? {} : { systemPrompt })
       }
+    }),
+
+    agent: Effect.fnUntraced(function* ({ agentProfile }, cwd, usual) {
+      if (agentProfile === undefined) return usual === undefined ? undefined : yield* customAgents.load(usual)
+      if (typeof agentProfile !== "string") return yield* customAgents.define(agentProfile)
+      const { agents } = yield* customAgents.list(cwd)
+      const found = agents.find(({ name }) => name === agentProfile)
+      if (found !== undefined) return found
+      const names = agents.map(({ name }) => name).join(", ")
+      const message = `There is no agent "${agentProfile}"; ${names === "" ? "there are none here: write one into .supercharge/agents" : `choose one of: ${names}`}`
+      return yield* new InvalidInput({ field: "agentProfile", message })
     }),
 
     place: Effect.fnUntraced(function* ({ additionalDirectories, cwd, mcpServers }, ceiling) {

@@ -18,6 +18,7 @@ export const defaultSettings: SettingsValue = {
   processLimit: 512,
   hooks: [],
   mcpServers: [],
+  plugins: [],
   disabledServers: [],
   mcpOutputLimit: 20_000,
   rememberApprovals: true,
@@ -137,11 +138,13 @@ export const mergeSettings = (sources: Sources): SettingsValue => {
     alwaysApprove: flags.alwaysApprove,
     ...(mode === undefined ? {} : { mode }),
     ...(harness === undefined ? {} : { harness }),
+    ...(flags.agentProfile === undefined ? {} : { agentProfile: flags.agentProfile }),
     ...(sandboxProfile === undefined ? {} : { sandboxProfile }),
     processLimit: agent.processLimit ?? defaultSettings.processLimit,
     ...(agent.commandTimeout === undefined ? {} : { commandTimeout: Duration.seconds(agent.commandTimeout) }),
     hooks,
     mcpServers: mcpServers.filter(({ spec }) => !disabledServers.includes(spec.name)),
+    plugins: [],
     disabledServers,
     mcpOutputLimit: agent.mcpOutputLimit ?? defaultSettings.mcpOutputLimit,
     rememberApprovals: agent.rememberApprovals ?? defaultSettings.rememberApprovals,
@@ -161,5 +164,26 @@ export const mergeSettings = (sources: Sources): SettingsValue => {
     },
     warnings,
     lostRules: file.lostRules
+  }
+}
+
+/** Beside what the person wrote down; a server of theirs counts instead of a plugin's of the same name. */
+export const withPlugins = (
+  value: SettingsValue,
+  {
+    lost,
+    plugins,
+    warnings
+  }: { readonly [K in "lost" | "warnings"]: ReadonlyArray<string> } & Pick<SettingsValue, "plugins">
+): SettingsValue => {
+  const taken = new Set([...value.disabledServers, ...value.mcpServers.map(({ spec }) => spec.name)])
+  const servers = plugins.flatMap(({ mcpServers }) => mcpServers)
+  return {
+    ...value,
+    plugins,
+    hooks: [...value.hooks, ...plugins.flatMap(({ hooks }) => hooks)],
+    mcpServers: [...value.mcpServers, ...servers.filter(({ spec }) => !taken.has(spec.name) && taken.add(spec.name))],
+    warnings: [...value.warnings, ...warnings],
+    lostRules: [...value.lostRules, ...lost]
   }
 }

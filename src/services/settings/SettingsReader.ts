@@ -12,7 +12,8 @@ import { readEnvironment, readSecret, readVariable } from "./Environment.ts"
 import { type HooksLook, type Look, lookAt, lookAtHooks, unreadable } from "./FileLook.ts"
 import { emptyFile, type FileSettings } from "./FileSettings.ts"
 import type { HookFiles } from "./HookFiles.ts"
-import { mergeSettings, noStoredKeys } from "./Merge.ts"
+import { lookAtPlugins, type PluginLook } from "../plugins/PluginLook.ts"
+import { mergeSettings, noStoredKeys, withPlugins } from "./Merge.ts"
 
 /** In the home folder; made by `super-pi login`. */
 export const CREDENTIALS_FILE = "credentials.json"
@@ -35,6 +36,7 @@ export const makeSettings = Effect.fnUntraced(function* (flags: Flags) {
   const configured = yield* readVariable(provider, "SUPERCHARGE_HOME")
   const home = paths.resolve((configured ?? "~/.supercharge").replace(/^~(?=\/|$)/, homedir()))
   const path = paths.join(home, "config.toml")
+  const { pluginDirs = [] } = flags
   const hooksFolder = paths.join(home, "hooks")
   const credentials = paths.join(home, CREDENTIALS_FILE)
   const latest = yield* SynchronizedRef.make<Reading | undefined>(undefined)
@@ -66,11 +68,18 @@ export const makeSettings = Effect.fnUntraced(function* (flags: Flags) {
     return yield* Effect.result(readStoredKeys(fs, credentials, seen))
   })
 
+  const readPlugins = Effect.fnUntraced(function* (value: SettingsValue, seen: PluginLook) {
+    if (seen.folders.length === 0) return value
+    const { makePluginReader } = yield* Effect.promise(() => import("../plugins/PluginFolders.ts"))
+    return withPlugins(value, yield* makePluginReader(fs, paths)(seen))
+  })
+
   const read = Effect.fnUntraced(function* (
     stamp: string,
     seen: Look,
     hooksSeen: HooksLook,
     keysSeen: Look,
+    pluginsSeen: PluginLook,
     last: Reading | undefined
   ) {
     const hookFiles = yield* readHooks(hooksSeen, last)
@@ -91,7 +100,7 @@ export const makeSettings = Effect.fnUntraced(function* (flags: Flags) {
     const stored = yield* readKeys(keysSeen)
     const storedKeys = Result.getOrElse(stored, () => noStoredKeys)
     const merged = mergeSettings({ file, path, environment, namedKeys, storedKeys, flags })
-    const value: SettingsValue = {
+    const own: SettingsValue = {
       ...merged,
       hooks: [...merged.hooks, ...(hookFiles?.hooks ?? [])],
       warnings: [
@@ -102,6 +111,7 @@ export const makeSettings = Effect.fnUntraced(function* (flags: Flags) {
       ],
       lostRules: [...(isEmpty ? problem : []), ...merged.lostRules, ...(hookFiles?.lost ?? [])]
     }
+    const value = yield* readPlugins(own, pluginsSeen)
     yield* Effect.forEach(value.warnings, (warning) => Effect.logWarning(warning), { discard: true })
     return { stamp, file, hookFiles, value } satisfies Reading
   })
@@ -112,8 +122,9 @@ export const makeSettings = Effect.fnUntraced(function* (flags: Flags) {
       const seen = lookAt(path)
       const hooksSeen = lookAtHooks(hooksFolder)
       const keysSeen = lookAt(credentials)
-      const stamp = `${seen.stamp}|${hooksSeen.stamp}|${keysSeen.stamp}`
-      const reading = last?.stamp === stamp ? last : yield* read(stamp, seen, hooksSeen, keysSeen, last)
+      const pluginsSeen = lookAtPlugins(pluginDirs, home)
+      const stamp = [seen, hooksSeen, keysSeen, pluginsSeen].map((look) => look.stamp).join("|")
+      const reading = last?.stamp === stamp ? last : yield* read(stamp, seen, hooksSeen, keysSeen, pluginsSeen, last)
       return [reading.value, reading] as const
     })
   )

@@ -37,6 +37,7 @@ import { makeRead } from "./Read.ts"
 import { makeReadLedger } from "./support/ReadLedger.ts"
 import { makeSuggestions } from "./support/Suggestions.ts"
 import { makeSpillFiles } from "./support/SpillFiles.ts"
+import { taskTool } from "./Task.ts"
 import { makeTodo } from "./Todo.ts"
 import { makeWebFetch } from "./WebFetch.ts"
 import { makeWrite } from "./Write.ts"
@@ -74,6 +75,7 @@ const make = Effect.fnUntraced(function* (environment: Environment) {
     bash: makeBash({ fs, runner, settingsIn, places, reach, background, spills: makeSpillFiles(fs, paths) }),
     bash_output: makeBashOutput(background),
     bash_stop: makeBashStop(background),
+    task: taskTool,
     todo: makeTodo(),
     web_fetch: makeWebFetch({ web: yield* Web, settings, projects }),
     ask_user: makeAskUser(),

@@ -52,7 +52,7 @@ const advice: { readonly [K in TurnError["kind"]]: string } = {
   rate_limit: "The provider's rate limit or quota is used up. Wait and send the prompt again, or choose another model.",
   overloaded: "The provider is overloaded or has an internal problem. Send the prompt again in a moment.",
   context_overflow:
-    "The conversation no longer fits into the model's context window. Start a new session, or choose a model with a larger window.",
+    "The conversation no longer fits into the model's context window. Send /compact or /clear, or choose a model with a larger window.",
   network:
     "The connection to the provider failed. Check the network and the provider's base URL, then send the prompt again.",
   invalid_request: "The provider refused the request.",

@@ -43,15 +43,18 @@ export const make = Effect.gen(function* () {
       (found) => found.flat()
     )
 
-  const systemPrompt: SystemPrompt = Effect.fnUntraced(function* ({ harness, rules, systemPrompt, workspace }) {
+  const systemPrompt: SystemPrompt = Effect.fnUntraced(function* ({ harness, rules, skills, systemPrompt, workspace }) {
     const place = [
       `Working directory: ${workspace.cwd}`,
       ...workspace.roots.filter((root) => root !== workspace.cwd).map((root) => `Also part of the workspace: ${root}`),
       `Date: ${DateTime.formatIsoDateUtc(yield* DateTime.now)}`
     ].join("\n")
     const project = harness.tools.includes("read") ? yield* projectInstructions(workspace.roots) : []
+    const offered = yield* skills
     const wished = rules === undefined ? [] : [`<rules>\n${rules}\n</rules>`]
-    return [systemPrompt ?? harness.prompt, place, ...project, ...wished].join("\n\n")
+    return [systemPrompt ?? harness.prompt, place, ...project, ...(offered === "" ? [] : [offered]), ...wished].join(
+      "\n\n"
+    )
   })
 
   return systemPrompt

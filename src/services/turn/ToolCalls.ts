@@ -13,6 +13,7 @@ import type { HooksShape } from "../Hooks.ts"
 import type { PermissionBrokerShape } from "../PermissionBroker.ts"
 import type { PreparedCall, ToolContext, ToolDefinition, ToolOutcome } from "../ToolDefinition.ts"
 import type { TurnSession } from "../Turn.ts"
+import type { Workspace } from "../Workspace.ts"
 
 /** A call as the model made it. `input` is whatever the model wrote. */
 export interface RequestedCall {
@@ -74,13 +75,26 @@ export interface Guards {
   readonly confinements: ConfinementsShape
   readonly hooks: HooksShape
   /** Lifetimes of the sessions whose person knows that commands run free. */
-  readonly told: WeakSet<object>
+  readonly told: { readonly has: (lifetime: object) => boolean; readonly add: (lifetime: object) => unknown }
+  /** Runs a call that must not run beside others. */
+  readonly exclusively: <A>(effect: Effect.Effect<A>) => Effect.Effect<A>
 }
+
+/** The same for a subagent: what it changes is the session's to take back, and what the session was told holds for it. */
+export const onBehalfOf = (workspace: Workspace, { changes, told, ...guards }: Guards): Guards => ({
+  ...guards,
+  changes: {
+    ...changes,
+    recording: (_own, ...rest) => changes.recording(workspace, ...rest),
+    recordingAll: (_own, ...rest) => changes.recordingAll(workspace, ...rest)
+  },
+  told: { has: () => told.has(workspace.lifetime), add: () => told.add(workspace.lifetime) }
+})
 
 export const make = (
   session: TurnSession,
   tools: ReadonlyMap<string, ToolDefinition>,
-  { broker, changes, confinements, hooks, told }: Guards
+  { broker, changes, confinements, exclusively, hooks, told }: Guards
 ): ToolCalls => {
   const { harness, workspace } = session
   const confinement = confinements.of({ cwd: workspace.cwd, harness })
@@ -231,6 +245,10 @@ export const make = (
 
   return {
     run: (calls, onResults) =>
-      Effect.forEach(groupsOf(calls, isShared), (group) => runGroup(group, onResults), { discard: true })
+      Effect.forEach(
+        groupsOf(calls, isShared),
+        (group) => (group.every(isShared) ? runGroup(group, onResults) : exclusively(runGroup(group, onResults))),
+        { discard: true }
+      )
   }
 }

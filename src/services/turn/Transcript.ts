@@ -12,7 +12,13 @@ import { repairCalls } from "./ContextRepair.ts"
 export interface Transcript {
   /** What the model is asked with, behind the system prompt. */
   readonly messages: (model: ModelInfo) => ReadonlyArray<Prompt.Message>
+  /** The same for a model that takes everything. */
+  readonly stored: () => ReadonlyArray<Prompt.Message>
+  /** How many of them were there before this turn. */
+  readonly known: number
   readonly append: (messages: ReadonlyArray<Prompt.Message>) => Effect.Effect<void>
+  /** These are all that the model sees from now on. A prompt that waits for its answer is still the last of them. */
+  readonly replace: (messages: ReadonlyArray<Prompt.Message>) => Effect.Effect<void>
   /**
    * Leaves out what was told and not appended, such as an error. Without `keepPrompt`, the prompt of this turn and all
    * that followed it is left out as well.
@@ -50,29 +56,39 @@ const withoutImages = (message: Prompt.Message): Prompt.Message =>
       })
     : message
 
-/** Begins with what the session's model has seen and with `prompt`, which is logged. */
+/** What the session's model has seen, and `asked` behind it, which is logged. */
 export const open = Effect.fnUntraced(function* (
   session: TurnSession,
-  prompt: ReadonlyArray<Content>
+  prompt?: ReadonlyArray<Content>
 ): Effect.fn.Return<Transcript> {
   const before = yield* session.context
-  const asked = userMessage(prompt)
-  const messages = [...repairCalls([...before, asked].flatMap((message) => Option.toArray(readMessage(message))))]
-  yield* session.log({ _tag: "ContextAppended", messages: [asked] })
+  const asked = prompt === undefined ? [] : [userMessage(prompt)]
+  let messages = [...repairCalls([...before, ...asked].flatMap((message) => Option.toArray(readMessage(message))))]
+  /** In the log. */
+  let beginning = before.length
+  if (asked.length > 0) yield* session.log({ _tag: "ContextAppended", messages: asked })
 
-  const append = Effect.fnUntraced(function* (added: ReadonlyArray<Prompt.Message>) {
-    if (added.length === 0) return
-    const encoded = yield* Effect.forEach(added, (message) => Effect.flatMap(encodeMessage(message), toJson))
-    yield* session.log({ _tag: "ContextAppended", messages: encoded })
-    messages.push(...added)
+  const encode = Effect.fnUntraced(function* (added: ReadonlyArray<Prompt.Message>) {
+    return yield* Effect.forEach(added, (message) => Effect.flatMap(encodeMessage(message), toJson))
   }, Effect.orDie)
 
   return {
     messages: ({ image }) => (image ? messages : messages.map(withoutImages)),
-    append,
+    stored: () => messages,
+    known: messages.length - asked.length,
+    append: Effect.fnUntraced(function* (added) {
+      if (added.length === 0) return
+      yield* session.log({ _tag: "ContextAppended", messages: yield* encode(added) })
+      messages.push(...added)
+    }),
+    replace: Effect.fnUntraced(function* (all) {
+      yield* session.log({ _tag: "Compacted", messages: yield* encode(all) })
+      messages = [...all]
+      beginning = all.length - asked.length
+    }),
     end: ({ keepPrompt }) =>
       Effect.flatMap(session.context, (present) =>
-        session.log({ _tag: "ContextTruncated", length: keepPrompt ? present.length : before.length })
+        session.log({ _tag: "ContextTruncated", length: keepPrompt ? present.length : beginning })
       )
   }
 })

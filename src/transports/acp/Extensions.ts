@@ -7,21 +7,24 @@ import { type ExecutionMode, lower, offered } from "../../domain/permission/Exec
 import type { ActivityChanged } from "../../domain/Event.ts"
 import type { SessionId } from "../../domain/Ids.ts"
 import { format as formatPosition, parse as parsePosition, type Position } from "../../domain/session/Position.ts"
+import type { FoundAgent } from "../../domain/CustomAgent.ts"
 import type { Harness } from "../../domain/Harness.ts"
 import { describeUndo, type UndoResult } from "../../domain/session/Undo.ts"
 import type { Outcome } from "../../domain/Turn.ts"
 import {
   Activity,
   AuthenticateMeta,
+  CreateAgent,
   DiffSession,
   ClientMeta,
   ForkSession,
+  ListAgents,
   LoadMeta,
   PermissionMeta,
   SessionMeta,
   UndoSession
 } from "../../domain/wire/Extensions.ts"
-import type { SessionWishes } from "../../services/Agent.ts"
+import type { AgentsSnapshot, SessionWishes } from "../../services/Agent.ts"
 import type { Program } from "../../services/Auth.ts"
 import type { FieldNames } from "./WireFailure.ts"
 
@@ -39,13 +42,30 @@ const readAuthenticate = reader(AuthenticateMeta)
 const readClient = reader(ClientMeta)
 const readPermission = reader(PermissionMeta)
 
-export const wishesOf = (meta: Meta): SessionWishes => {
-  const { autoMode, modelId, reasoningEffort, systemPromptOverride, yoloMode, ...wishes } = readSession(meta)
+type Instructions = NonNullable<(typeof SessionMeta.Type)["systemPrompt"]>
+
+const textOf = ({ content }: Instructions): string =>
+  (typeof content === "string" ? content : content.map(({ text }) => text).join("\n\n")).trim()
+
+/** Instructions of the client: behind our own, or in their place. */
+const instructed = (rules: string | undefined, given: Instructions | undefined): SessionWishes => {
+  const text = given === undefined ? "" : textOf(given)
+  if (text === "" || given?.mode === "override") {
+    return { ...(rules === undefined ? {} : { rules }), ...(text === "" ? {} : { systemPrompt: text }) }
+  }
+  return { rules: rules === undefined ? text : `${rules}\n\n${text}` }
+}
+
+/** `isNew`: extra rules count at the beginning of a session alone. */
+export const wishesOf = (meta: Meta, isNew = true): SessionWishes => {
+  const { autoMode, modelId, reasoningEffort, rules, systemPrompt, systemPromptOverride, yoloMode, ...wishes } =
+    readSession(meta)
   return {
     ...wishes,
     ...(modelId === undefined ? {} : { model: modelId }),
     ...(reasoningEffort === undefined ? {} : { effort: reasoningEffort }),
     ...(systemPromptOverride === undefined ? {} : { systemPrompt: systemPromptOverride }),
+    ...instructed(isNew ? rules : undefined, systemPrompt),
     ...(autoMode === true ? { mode: "auto" } : {}),
     ...(yoloMode === true ? { mode: "always-approve" } : {})
   }
@@ -74,7 +94,12 @@ export const activityOf = (
 })
 
 /** Where a request has its wishes. */
-export const wishFields: FieldNames = { harness: "_meta.harness", model: "_meta.modelId", mode: "_meta.yoloMode" }
+export const wishFields: FieldNames = {
+  harness: "_meta.harness",
+  model: "_meta.modelId",
+  mode: "_meta.yoloMode",
+  agentProfile: "_meta.agentProfile"
+}
 
 export const tokenOf = (meta: Meta): Redacted.Redacted<string> | undefined => readAuthenticate(meta).token
 
@@ -117,8 +142,37 @@ export const undoOf = (result: UndoResult): typeof UndoSession.successSchema.Enc
   message: describeUndo(result)
 })
 
+const agentOf = (
+  { description, name, path, scope }: FoundAgent,
+  current?: string
+): (typeof CreateAgent.successSchema.Encoded)["agent"] => ({
+  id: name,
+  name,
+  description,
+  scope,
+  ...(path === undefined ? {} : { path }),
+  ...(name === current ? { current: true } : {})
+})
+
+export const agentsOf = ({ agents, current }: AgentsSnapshot): typeof ListAgents.successSchema.Encoded => ({
+  agents: agents.map((agent) => agentOf(agent, current)),
+  currentAgentId: current ?? null
+})
+
+export const createdOf = (agent: FoundAgent): typeof CreateAgent.successSchema.Encoded => ({ agent: agentOf(agent) })
+
+/** Under which call of a subagent's parent a call is shown. */
+export const parentMeta = (parent: string | undefined) =>
+  parent === undefined ? {} : { superPi: { parentToolCallId: parent } }
+
 /** Methods of our own that a client may call, and notifications of our own that it may get. */
-export const methods: ReadonlyArray<string> = [ForkSession._tag, UndoSession._tag, DiffSession._tag]
+export const methods: ReadonlyArray<string> = [
+  ForkSession._tag,
+  UndoSession._tag,
+  DiffSession._tag,
+  ListAgents._tag,
+  CreateAgent._tag
+]
 export const notifications: ReadonlyArray<string> = [Activity._tag]
 
 /** A harness for `initialize`; `modes` are those that it offers under the ceiling of the transport. */

@@ -99,7 +99,8 @@ export const routes = (
   const byRequest = new Map(Object.values(requests).map((route) => [route.method, route.run]))
   const byNotification = new Map(Object.values(notifications).map((route) => [route.method, route.run]))
   return {
-    request: (method) => byRequest.get(method),
+    // Some clients leave out the underscore of an extension, which their libraries add or take away.
+    request: (method) => byRequest.get(method) ?? byRequest.get(`_${method}`),
     notification: (method) => byNotification.get(method)
   }
 }

@@ -4,7 +4,6 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
-import * as Layer from "effect/Layer"
 import * as TestClock from "effect/testing/TestClock"
 import { text } from "../../../src/domain/Content.ts"
 import type { ScriptStep } from "../../../src/services/models/script/Script.ts"
@@ -277,23 +276,22 @@ describe("a cancel", () => {
 describe("a turn", () => {
   it.effect("that dies ends as a refusal, with its calls closed and its text kept", () =>
     Effect.gen(function* () {
-      const turn = Layer.succeed(Turn, {
-        run: (session) =>
-          session
-            .emit({
-              _tag: "ToolCallStarted",
-              call: {
-                id: "c" as never,
-                name: "x",
-                title: "X",
-                kind: "other",
-                status: "pending",
-                locations: [],
-                content: []
-              }
-            })
-            .pipe(Effect.andThen(Effect.die(new Error("secret detail"))))
-      })
+      const turn = Turn.layerOf((session) =>
+        session
+          .emit({
+            _tag: "ToolCallStarted",
+            call: {
+              id: "c" as never,
+              name: "x",
+              title: "X",
+              kind: "other",
+              status: "pending",
+              locations: [],
+              content: []
+            }
+          })
+          .pipe(Effect.andThen(Effect.die(new Error("secret detail"))))
+      )
       yield* Effect.gen(function* () {
         const { open } = yield* connect()
         const { say, told } = yield* open
@@ -310,15 +308,14 @@ describe("a turn", () => {
     Effect.gen(function* () {
       const contexts: Array<number> = []
       const started = yield* Deferred.make<void>()
-      const turn = Layer.succeed(Turn, {
-        run: (session) =>
-          Effect.gen(function* () {
-            contexts.push((yield* session.context).length)
-            if (contexts.length > 1) return { stopReason: "end_turn" } as const
-            yield* Deferred.succeed(started, undefined)
-            return yield* Effect.never
-          })
-      })
+      const turn = Turn.layerOf((session) =>
+        Effect.gen(function* () {
+          contexts.push((yield* session.context).length)
+          if (contexts.length > 1) return { stopReason: "end_turn" } as const
+          yield* Deferred.succeed(started, undefined)
+          return yield* Effect.never
+        })
+      )
       yield* Effect.gen(function* () {
         const { cancel, newSession, prompt } = yield* connect()
         const { sessionId } = yield* newSession({ cwd: "/", additionalDirectories: [], mcpServers: [] }, {})

@@ -95,6 +95,7 @@ describe("docs/configuration.md", () => {
             toolTimeouts: {}
           }
         ],
+        plugins: [],
         disabledServers: [],
         mcpOutputLimit: 20_000,
         rememberApprovals: true,

@@ -259,7 +259,7 @@ describe("TurnLoop", () => {
       assert.isDefined(planner)
       const { session } = makeSession({
         ...(planner === undefined ? {} : { harness: planner }),
-        mcpTools: Effect.succeed([fakeTool("mcp__one__look", echo)])
+        ownTools: Effect.succeed([fakeTool("mcp__one__look", echo)])
       })
       yield* runTurn(session, "go", {
         models: scripted(steps([{ text: "x" }]), asked),

@@ -12,7 +12,7 @@ export const makePeer = (context: Partial<McpContext> = {}) =>
   McpPeer.make({
     name: "x",
     redactor: Redactor.make([]),
-    toolsChanged: Effect.void,
+    listsChanged: Effect.void,
     garbage: () => Effect.void,
     context: {
       sessionId: workspace.sessionId,

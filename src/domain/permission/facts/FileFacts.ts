@@ -11,7 +11,7 @@ export const isReadRule = ({ tool }: PermissionRule, search: boolean): boolean =
 
 /** Folders and files that decide what git, a shell, an editor or a package manager runs: never written unasked. */
 const protectedPath = new RegExp(
-  String.raw`/\.(git|hg|supercharge|vscode|idea|zed|devcontainer|husky|cargo)(/|$)` +
+  String.raw`/\.(git|hg|supercharge|claude|vscode|idea|zed|devcontainer|husky|cargo)(/|$)` +
     String.raw`|/\.(gitmodules|gitconfig|mcp\.json|envrc|profile|exrc|npmrc|pnpmfile\.c?js|pre-commit-config\.ya?ml)$` +
     String.raw`|/\.(bash|zsh|yarnrc|n?vimrc|nvim)[\w.-]*$`,
   "i"

@@ -20,6 +20,7 @@ export const capabilitiesOf = (client: ClientCapabilities | undefined): EditorCa
   terminalAuth: client?.auth?.terminal ?? false,
   terminalCommand: runsCommands(client?._meta),
   notices: client?.session?.notices !== undefined,
+  compaction: client?.session?.compaction !== undefined,
   incrementalOutput: keepsOutput(client?._meta),
   terminals: terminalsOf(client?._meta),
   elicitation: { form: client?.elicitation?.form !== undefined, url: client?.elicitation?.url !== undefined }

@@ -1,12 +1,19 @@
 /** The methods of version 1 as intents of the agent. */
 import * as Effect from "effect/Effect"
 import { InvalidInput } from "../../../domain/Failure.ts"
-import { DiffSession, ForkSession, type ExtensionRequests, UndoSession } from "../../../domain/wire/Extensions.ts"
+import {
+  CreateAgent,
+  DiffSession,
+  ForkSession,
+  type ExtensionRequests,
+  ListAgents,
+  UndoSession
+} from "../../../domain/wire/Extensions.ts"
 import * as Method from "../../../domain/wire/v1/AgentMethods.ts"
 import type { AgentNotifications, AgentRequests } from "../../../domain/wire/v1/Contract.ts"
 import type { AgentConnection, AgentDescription } from "../../../services/Agent.ts"
 import type { NotificationRoute, RequestRoute, Routes } from "../../Routes.ts"
-import { afterOf, tokenOf, undoOf, wishesOf, wishFields } from "../Extensions.ts"
+import { afterOf, agentsOf, createdOf, tokenOf, undoOf, wishesOf, wishFields } from "../Extensions.ts"
 import { onNotification, onRequest, routes, type Table } from "../Version.ts"
 import { answerOf, contentsOf } from "./Prompt.ts"
 import { pageOf, placeOf, stateOf } from "./Session.ts"
@@ -38,7 +45,9 @@ const opening = (agent: AgentConnection, description: AgentDescription) => ({
     Method.LoadSession,
     Effect.fnUntraced(function* (params) {
       const place = yield* placeOf(params, description)
-      return stateOf(yield* agent.loadSession(params.sessionId, place, wishesOf(params._meta), afterOf(params._meta)))
+      return stateOf(
+        yield* agent.loadSession(params.sessionId, place, wishesOf(params._meta, false), afterOf(params._meta))
+      )
     }),
     wishFields
   ),
@@ -46,7 +55,7 @@ const opening = (agent: AgentConnection, description: AgentDescription) => ({
     Method.ResumeSession,
     Effect.fnUntraced(function* (params, request) {
       const place = yield* placeOf(params, description)
-      const snapshot = yield* agent.resumeSession(params.sessionId, place, wishesOf(params._meta))
+      const snapshot = yield* agent.resumeSession(params.sessionId, place, wishesOf(params._meta, false))
       yield* request.afterReply(agent.announce(snapshot.sessionId))
       return stateOf(snapshot)
     }),
@@ -112,13 +121,31 @@ const working = (agent: AgentConnection, description: AgentDescription) => ({
   "_superpi/session/diff": onRequest(DiffSession, ({ sessionId }) => agent.diff(sessionId))
 })
 
+const customAgents = (agent: AgentConnection) => ({
+  "_supercharge/agents/list": onRequest(ListAgents, ({ sessionId }) =>
+    Effect.map(agent.listAgents(sessionId), agentsOf)
+  ),
+  "_supercharge/agents/create": onRequest(CreateAgent, ({ description, instructions, name, scope, sessionId }) =>
+    Effect.map(
+      agent.createAgent(sessionId, {
+        name,
+        instructions,
+        ...(typeof description === "string" ? { description } : {}),
+        ...(typeof scope === "string" ? { scope } : {})
+      }),
+      createdOf
+    )
+  )
+})
+
 export const makeRoutes = (agent: AgentConnection, description: AgentDescription): Routes => {
   const requests: Table<typeof AgentRequests, RequestRoute, "initialize"> &
     Table<typeof ExtensionRequests, RequestRoute> = {
     ...signIn(agent),
     ...opening(agent, description),
     ...keeping(agent),
-    ...working(agent, description)
+    ...working(agent, description),
+    ...customAgents(agent)
   }
   const notifications: Table<typeof AgentNotifications, NotificationRoute> = {
     "session/cancel": onNotification(Method.Cancel, ({ sessionId }) => agent.cancel(sessionId))

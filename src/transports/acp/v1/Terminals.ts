@@ -12,6 +12,7 @@ import {
   type ToolCallPatch,
   type ToolContent
 } from "../../../domain/Tool.ts"
+import { parentMeta } from "../Extensions.ts"
 import { toolCallFields, toUpdates, type Update } from "./Updates.ts"
 
 export type Projection = (sessionId: SessionId, event: Event) => ReadonlyArray<Update>
@@ -49,7 +50,7 @@ const terminals = (
 
   /** A client makes the terminal when the call is announced, and not later. */
   const started = (key: string, call: ToolCall): ReadonlyArray<Update> => {
-    const { content, id, ...rest } = call
+    const { content, id, parent, ...rest } = call
     const data = content.find(isOutput)?.text ?? ""
     remember(key, data !== "")
     return [
@@ -58,7 +59,7 @@ const terminals = (
         toolCallId: id,
         ...rest,
         content: [terminal(id)],
-        _meta: { terminal_info: { terminal_id: id } }
+        _meta: { terminal_info: { terminal_id: id }, ...parentMeta(parent) }
       },
       ...(data === "" ? [] : [update(id, { _meta: feed(id, data) })])
     ]

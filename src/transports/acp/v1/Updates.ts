@@ -7,7 +7,7 @@ import { outputText, type ToolCallPatch, type ToolContent } from "../../../domai
 import type { SelectOption } from "../../../domain/wire/v1/Config.ts"
 import type { ToolCallContent } from "../../../domain/wire/v1/Tool.ts"
 import type { SessionUpdate } from "../../../domain/wire/v1/Update.ts"
-import { freshOutput } from "../Extensions.ts"
+import { freshOutput, parentMeta } from "../Extensions.ts"
 
 export type Update = typeof SessionUpdate.Encoded
 
@@ -79,8 +79,16 @@ export const toUpdates = (event: Event, capabilities: EditorCapabilities): Reado
         }
       ]
     case "ToolCallStarted": {
-      const { content, id, ...call } = event.call
-      return [{ sessionUpdate: "tool_call", toolCallId: id, ...call, content: content.map(shown) }]
+      const { content, id, parent, ...call } = event.call
+      return [
+        {
+          sessionUpdate: "tool_call",
+          toolCallId: id,
+          ...call,
+          content: content.map(shown),
+          ...(parent === undefined ? {} : { _meta: parentMeta(parent) })
+        }
+      ]
     }
     case "ToolCallProgress":
       return progress(event, capabilities)
@@ -97,6 +105,13 @@ export const toUpdates = (event: Event, capabilities: EditorCapabilities): Reado
           ...(event.cost === undefined ? {} : { cost: { amount: event.cost, currency: "USD" } })
         }
       ]
+    case "CompactionUpdated": {
+      const { _tag, id, summary, ...state } = event
+      const text = summary === undefined ? {} : { summary: [{ type: "text" as const, text: summary }] }
+      return capabilities.compaction
+        ? [{ sessionUpdate: "compaction_update", compactionId: id, ...state, ...text }]
+        : []
+    }
     case "InfoUpdated": {
       const { _tag, ...info } = event
       return [{ sessionUpdate: "session_info_update", ...info }]

@@ -23,7 +23,13 @@ describe("initialize", () => {
         _meta: {
           superPi: {
             harnesses: ["super-pi-code", "super-pi-assistant", "super-pi-librarian", "super-pi-planner"],
-            methods: ["_superpi/session/fork", "_superpi/session/undo", "_superpi/session/diff"],
+            methods: [
+              "_superpi/session/fork",
+              "_superpi/session/undo",
+              "_superpi/session/diff",
+              "_supercharge/agents/list",
+              "_supercharge/agents/create"
+            ],
             notifications: ["_superpi/session/activity"]
           }
         }
@@ -106,6 +112,7 @@ describe("initialize", () => {
         terminalAuth: false,
         terminalCommand: false,
         notices: true,
+        compaction: false,
         incrementalOutput: false,
         terminals: undefined,
         elicitation: { form: false, url: false }

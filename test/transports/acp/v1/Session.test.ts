@@ -78,6 +78,23 @@ describe("opening a session", () => {
       })
       yield* wire.request("session/new", { cwd: "/w", mcpServers: [], _meta: { autoMode: true } })
       yield* wire.request("session/new", { cwd: "/w", mcpServers: [], _meta: { autoMode: true, yoloMode: true } })
+      const instructions = (mode: string, ...texts: ReadonlyArray<string>) => ({
+        mode,
+        content: texts.map((text) => ({ type: "text", text }))
+      })
+      for (const meta of [
+        { rules: "be brief", systemPrompt: instructions("append", "be kind", "be green") },
+        { systemPrompt: { mode: "append", content: "be kind" } },
+        { systemPrompt: instructions("replace", "be kind") }
+      ]) {
+        yield* wire.request("session/new", { cwd: "/w", mcpServers: [], _meta: meta })
+      }
+      yield* wire.request("session/load", {
+        sessionId: "s-1",
+        cwd: "/w",
+        mcpServers: [],
+        _meta: { rules: "r", systemPrompt: instructions("override", "You are a poet.") }
+      })
       const wishes = fake.intents
         .filter(({ name }) => name.endsWith("Session"))
         .map(({ args }) => args.findLast((arg) => arg !== undefined))
@@ -90,10 +107,15 @@ describe("opening a session", () => {
           rules: "be brief",
           systemPrompt: "You are a poet."
         },
-        { rules: "r" },
+        // Extra rules count at the beginning of a session alone.
+        {},
         {},
         { mode: "auto" },
-        { mode: "always-approve" }
+        { mode: "always-approve" },
+        { rules: "be brief\n\nbe kind\n\nbe green" },
+        { rules: "be kind" },
+        {},
+        { systemPrompt: "You are a poet." }
       ])
     })
   )

@@ -171,7 +171,7 @@ describe("updates of version 1", () => {
       [Arbitrary.filter(generator, isPlausible)],
       ([event]) =>
         Effect.sync(() => {
-          const updates = toUpdates(event, knowsNotices)
+          const updates = toUpdates(event, { ...knowsNotices, compaction: true })
           if (event._tag !== "UserMessage") assert.lengthOf(updates, 1)
           for (const update of updates) {
             const written: unknown = JSON.parse(JSON.stringify({ sessionId: "s", update }))
