@@ -15,7 +15,7 @@ export const login = Command.make(
     provider: text(
       "provider",
       "name",
-      "anthropic, openai, google, a local server such as ollama, or a name of your own"
+      "anthropic, openai, google, openrouter, a local server such as ollama, or a name of your own"
     ),
     keyStdin: flag("key-stdin", "Read the key from standard input"),
     model: text("model", "id", "The model of new sessions"),

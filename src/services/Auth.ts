@@ -5,10 +5,15 @@ import * as Layer from "effect/Layer"
 import type * as Redacted from "effect/Redacted"
 import type { AuthRequired, InvalidInput } from "../domain/Failure.ts"
 import { makeAuth, openAuth } from "./auth/SignIn.ts"
-import type { Program } from "./auth/LoginProgram.ts"
 import type { TokenStore } from "./auth/TokenStore.ts"
 import type { Models } from "./Models.ts"
 import type { Settings } from "./Settings.ts"
+
+/** A whole command line. */
+export interface Program {
+  readonly command: string
+  readonly args: ReadonlyArray<string>
+}
 
 /** A way to sign in, as an editor lists it. */
 export interface AuthMethod {

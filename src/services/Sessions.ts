@@ -134,6 +134,7 @@ export const layer = Layer.effect(
           customAgents,
           stored: Stream.catchTag(store.entriesFrom(id, 0), "SessionNotFound", () => Stream.empty),
           models: models.list,
+          isUsable: (model) => Effect.isSuccess(models.resolve(model, undefined)),
           observeModels: models.observe ?? (() => Effect.void),
           grace: Effect.map(settings.current, ({ remoteGrace }) => remoteGrace),
           messageId: Effect.map(random.uuidV7(), (uuid) => MessageId.make(`msg_${uuid}`))

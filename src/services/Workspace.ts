@@ -18,8 +18,10 @@ export interface Workspace {
   readonly lifetime: Scope.Scope
 }
 
-/** Where commands of a session put what is too long to keep, and where their temporary files are. `scratch` is absolute. */
+/** Where commands of a session put what is too long to keep. `scratch` is absolute. */
 export const outputFolder = (scratch: string): string => `${scratch}/output`
+
+/** Where the temporary files of its commands are. */
 export const temporaryFolder = (scratch: string): string => `${scratch}/tmp`
 
 /**

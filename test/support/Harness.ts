@@ -135,7 +135,7 @@ const realFolder = Effect.map(Program.folder, (path) => realpathSync(path))
 /** A test that waits in vain shows what was heard last. */
 const bounded = <A, E, R>(clients: Clients, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.timeoutOrElse(effect, {
-    duration: "15 seconds",
+    duration: "45 seconds",
     orElse: () => {
       const last = clients.map(({ transcript }) =>
         transcript.entries

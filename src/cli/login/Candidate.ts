@@ -5,6 +5,7 @@ import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Struct from "effect/Struct"
+import { type BrowserService, openRouter } from "../../services/auth/BrowserSignIn.ts"
 import type { LocalServer } from "../../services/models/LocalServers.ts"
 import { usualPlaces } from "../../services/models/LocalServers.ts"
 import { providerTitle } from "../../services/models/Description.ts"
@@ -17,6 +18,8 @@ import type { FileProvider } from "../../services/settings/FileSettings.ts"
 /** Who is signed in to, before there is a key. */
 export interface Candidate {
   readonly provider: ProviderSettings
+  /** Where the person can sign in in a browser instead of giving a key. */
+  readonly browser?: BrowserService
   /** Whether nobody is answered there without a key; undefined where that is for the server to say. */
   readonly needsKey: boolean | undefined
   /** What the configuration has to say of it. */
@@ -27,8 +30,17 @@ export interface Candidate {
 export const keyPages: ReadonlyMap<string, string> = new Map([
   ["anthropic", "https://console.anthropic.com/settings/keys"],
   ["openai", "https://platform.openai.com/api-keys"],
-  ["google", "https://aistudio.google.com/apikey"]
+  ["google", "https://aistudio.google.com/apikey"],
+  ["openrouter", "https://openrouter.ai/settings/keys"]
 ])
+
+/** Well-known services of the OpenAI dialect. */
+const hosted: ReadonlyMap<string, { readonly baseUrl: string; readonly browser: BrowserService }> = new Map([
+  ["openrouter", { baseUrl: "https://openrouter.ai/api/v1", browser: openRouter }]
+])
+
+/** The providers that everybody can have, in the order in which they are offered. */
+export const wellKnown: ReadonlyArray<string> = [...providerVariables.map(({ name }) => name), ...hosted.keys()]
 
 /** The providers of the file, also those that lack their key yet. */
 export const configured = Effect.fnUntraced(function* (
@@ -79,14 +91,16 @@ export const candidateOf = (input: {
   const written = file.find((provider) => provider.name === name)
   const known = usable.find((provider) => provider.name === name)
   const local = usualPlaces.find((place) => place.name === name)
+  const service = hosted.get(name)
   const usual = isUsual(name)
   const kind = written?.kind ?? usual?.kind ?? "openai-compatible"
   const said = given === undefined ? undefined : parseBaseUrl(given)
-  const baseUrl = said ?? known?.baseUrl ?? written?.baseUrl ?? (local === undefined ? undefined : `${local.origin}/v1`)
+  const usualUrl = service?.baseUrl ?? (local === undefined ? undefined : `${local.origin}/v1`)
+  const baseUrl = said ?? known?.baseUrl ?? written?.baseUrl ?? usualUrl
   if (kind === "openai-compatible" && baseUrl === undefined) {
     return Result.fail(
-      `${name} is no provider that is known here: give its address with --base-url, or choose anthropic, openai, google, ` +
-        usualPlaces.map((place) => place.name).join(", ")
+      `${name} is no provider that is known here: give its address with --base-url, or choose ` +
+        [...wellKnown, ...usualPlaces.map((place) => place.name)].join(", ")
     )
   }
   const isNew = written === undefined && usual === undefined
@@ -98,7 +112,13 @@ export const candidateOf = (input: {
       ...keyOf(known),
       models: written?.models ?? []
     },
-    needsKey: kind === "openai-compatible" ? (local === undefined || said !== undefined ? undefined : false) : true,
+    ...(service === undefined || said !== undefined ? {} : { browser: service.browser }),
+    needsKey:
+      kind !== "openai-compatible" || service !== undefined
+        ? true
+        : local === undefined || said !== undefined
+          ? undefined
+          : false,
     section: {
       ...(isNew ? { kind } : {}),
       ...(said !== undefined || isNew ? { base_url: baseUrl ?? "" } : {})

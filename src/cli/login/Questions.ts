@@ -5,8 +5,7 @@ import * as Redacted from "effect/Redacted"
 import type { ModelInfo } from "../../domain/Model.ts"
 import { inShort, providerTitle } from "../../services/models/Description.ts"
 import type { LocalServer } from "../../services/models/LocalServers.ts"
-import { providerVariables } from "../../services/settings/Environment.ts"
-import { addressProblem, nameProblem } from "./Candidate.ts"
+import { addressProblem, nameProblem, wellKnown } from "./Candidate.ts"
 
 export type ProviderChoice =
   | { readonly _tag: "Named"; readonly name: string }
@@ -27,10 +26,7 @@ export const askProvider = (servers: ReadonlyArray<LocalServer>, own: ReadonlyAr
     Prompt.Select<ProviderChoice>({
       message: "Which provider?",
       choices: [
-        ...providerVariables.map(({ name }) => ({
-          title: providerTitle(name),
-          value: { _tag: "Named", name } as const
-        })),
+        ...wellKnown.map((name) => ({ title: providerTitle(name), value: { _tag: "Named", name } as const })),
         ...own.map((name) => ({
           title: name,
           description: "of your config.toml",
@@ -76,6 +72,17 @@ export const askReuse = (source: string) =>
       choices: [
         { title: "Use it", value: true },
         { title: "Give another one", value: false }
+      ]
+    })
+  )
+
+export const askBrowser = (title: string) =>
+  Prompt.run(
+    Prompt.Select<boolean>({
+      message: `How do you want to sign in to ${title}?`,
+      choices: [
+        { title: "In the browser", value: true },
+        { title: "With an API key", value: false }
       ]
     })
   )

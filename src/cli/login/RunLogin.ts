@@ -6,6 +6,7 @@ import * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
 import { text as textOf } from "node:stream/consumers"
 import type { ModelInfo } from "../../domain/Model.ts"
+import { type BrowserService, signIn } from "../../services/auth/BrowserSignIn.ts"
 import { keep } from "../../services/auth/ProviderKeys.ts"
 import { tryModel } from "../../services/auth/TryModel.ts"
 import { catalogue } from "../../services/models/Catalogue.ts"
@@ -91,8 +92,18 @@ const chooseProvider = Effect.fnUntraced(function* (flags: LoginFlags, home: str
   }
 })
 
+/** Requests on the road of those to providers, through a proxy where there is one. */
+const http = Effect.flatMap(Scope.Scope, (scope) => Scope.provide(ProviderHttp.make, scope))
+
+const keyOfBrowser = Effect.fnUntraced(function* (service: BrowserService) {
+  const { send } = yield* http
+  const show = (url: string) =>
+    Console.log(`Open this page in a browser of this machine, and sign in there:\n\n${url}\n`)
+  return yield* explained(signIn(service, send, show))
+})
+
 /** The key to store; undefined where none is needed, or where the one that is there is to be used. */
-const chooseKey = Effect.fnUntraced(function* (flags: LoginFlags, { needsKey, provider }: Candidate) {
+const chooseKey = Effect.fnUntraced(function* (flags: LoginFlags, { browser, needsKey, provider }: Candidate) {
   if (flags.keyStdin) return yield* keyOfInput
   if (needsKey === false) return undefined
   const hasKey = provider.apiKey !== undefined
@@ -103,8 +114,11 @@ const chooseKey = Effect.fnUntraced(function* (flags: LoginFlags, { needsKey, pr
     )
   }
   if (hasKey && (yield* Questions.askReuse(sourceOf(provider)))) return undefined
-  const page = keyPages.get(provider.kind)
-  if (page !== undefined && provider.baseUrl === undefined) yield* Console.log(`Keys are made at ${page}`)
+  if (browser !== undefined && (yield* Questions.askBrowser(titleOf(provider)))) return yield* keyOfBrowser(browser)
+  const page = keyPages.get(provider.name) ?? keyPages.get(provider.kind)
+  if (page !== undefined && (provider.baseUrl === undefined || browser !== undefined)) {
+    yield* Console.log(`Keys are made at ${page}`)
+  }
   return yield* Questions.askKey(
     needsKey === true
       ? `The API key of ${titleOf(provider)}, which is not shown`
@@ -117,9 +131,8 @@ const chooseKey = Effect.fnUntraced(function* (flags: LoginFlags, { needsKey, pr
 const ask = Effect.fnUntraced(function* (provider: ProviderSettings) {
   const { baseUrl, kind } = provider
   if (kind !== "openai-compatible" || baseUrl === undefined) return { models: [], problem: undefined }
-  const scope = yield* Scope.Scope
-  const http = yield* Scope.provide(ProviderHttp.make, scope)
-  return yield* Effect.match(askEndpoint(http.get, { ...provider, baseUrl }), {
+  const { send } = yield* http
+  return yield* Effect.match(askEndpoint(send, { ...provider, baseUrl }), {
     onSuccess: (models) => ({ models, problem: undefined }),
     onFailure: ({ message }) => ({ models: [], problem: `${baseUrl} ${message}` })
   })

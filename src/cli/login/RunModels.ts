@@ -48,7 +48,7 @@ export const run = Effect.fnUntraced(
       fs: yield* FileSystem.FileSystem,
       paths: yield* Path.Path,
       home,
-      get: Effect.map(Scope.provide(ProviderHttp.make, scope), ({ get }) => get),
+      send: Effect.map(Scope.provide(ProviderHttp.make, scope), ({ send }) => send),
       scope,
       changed: Effect.void
     })

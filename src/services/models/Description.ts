@@ -5,6 +5,7 @@ const titles: ReadonlyMap<string, string> = new Map([
   ["anthropic", "Anthropic"],
   ["openai", "OpenAI"],
   ["google", "Google"],
+  ["openrouter", "OpenRouter"],
   ["ollama", "Ollama"],
   ["lm-studio", "LM Studio"],
   ["vllm", "vLLM"],

@@ -13,7 +13,7 @@ import type * as Scope from "effect/Scope"
 import { ModelPrice } from "../../domain/Model.ts"
 import { makeOwnFile } from "../files/OwnFile.ts"
 import type { ModelSettings, ProviderSettings } from "../Settings.ts"
-import type { Get } from "./GetJson.ts"
+import type { Send } from "./GetJson.ts"
 import { hasOwnList, isLoopback } from "./ModelList.ts"
 import { askEndpoint } from "./OfferedModels.ts"
 
@@ -77,7 +77,7 @@ export interface EndpointModelsInput {
   readonly fs: FileSystem.FileSystem
   readonly paths: Path.Path
   readonly home: string
-  readonly get: Effect.Effect<Get>
+  readonly send: Effect.Effect<Send>
   readonly scope: Scope.Scope
   /** An endpoint offers something else than was known of it. */
   readonly changed: Effect.Effect<void>
@@ -98,7 +98,7 @@ export const make = Effect.fnUntraced(function* (input: EndpointModelsInput): Ef
   )
 
   const learn = Effect.fnUntraced(function* (provider: ProviderSettings, baseUrl: string) {
-    const models = yield* askEndpoint(yield* input.get, { ...provider, baseUrl })
+    const models = yield* askEndpoint(yield* input.send, { ...provider, baseUrl })
     const key = keyOf(provider)
     const before = known.get(key)?.models ?? []
     const entry: Remembered = { at: yield* Clock.currentTimeMillis, models }

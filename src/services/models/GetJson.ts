@@ -7,11 +7,13 @@ import * as Stream from "effect/Stream"
 /** `message` says what came instead, in words that follow the name of the server. */
 export class NoAnswer extends Schema.TaggedError<NoAnswer>()("NoAnswer", { message: Schema.String }) {}
 
-/** A way to send a request with the method GET; its rejection is what the network said. */
-export type Get = (
+/** A way to send a request; its rejection is what the network said. */
+export type Send = (
   url: string,
   init: {
+    readonly method: "GET" | "POST"
     readonly headers: Readonly<Record<string, string>>
+    readonly body: string | null
     readonly redirect: "manual"
     readonly signal: AbortSignal
   }
@@ -22,14 +24,14 @@ const LARGEST = 8 * 1024 * 1024
 
 /** Straight to a server on this machine, past every proxy. */
 // @effect-diagnostics-next-line globalFetch:off
-export const direct: Get = (url, init) => fetch(url, init)
+export const direct: Send = (url, init) => fetch(url, init)
 
 const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Unknown))
 
 const no = (message: string) => new NoAnswer({ message })
 
 const refusal = (status: number): string => {
-  if (status === 401 || status === 403) return `does not accept the key (${status})`
+  if (status === 401 || status === 403) return `refuses the request (${status})`
   return status === 404 ? "has no list of models (404)" : `answers with status ${status}`
 }
 
@@ -46,14 +48,31 @@ const textOf = (body: ReadableStream<Uint8Array> | null): Effect.Effect<string, 
   )
 }
 
+/** What is asked for. With a `body` it is sent there, as JSON. */
+export interface Question {
+  readonly url: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: Schema.JsonObject
+  readonly patience: Duration.Duration
+}
+
 export const getJson = (
-  get: Get,
-  url: string,
-  headers: Readonly<Record<string, string>>,
-  patience: Duration.Duration
+  send: Send,
+  { body: sent, headers, patience, url }: Question
 ): Effect.Effect<unknown, NoAnswer> =>
   Effect.tryPromise({
-    try: (signal) => get(url, { headers: { accept: "application/json", ...headers }, redirect: "manual", signal }),
+    try: (signal) =>
+      send(url, {
+        method: sent === undefined ? "GET" : "POST",
+        headers: {
+          accept: "application/json",
+          ...(sent === undefined ? {} : { "content-type": "application/json" }),
+          ...headers
+        },
+        body: sent === undefined ? null : JSON.stringify(sent),
+        redirect: "manual",
+        signal
+      }),
     catch: () => no("cannot be reached")
   }).pipe(
     Effect.flatMap(({ body, ok, status }) => (ok ? textOf(body) : Effect.fail(no(refusal(status))))),

@@ -100,7 +100,7 @@ export const usualPlaces: ReadonlyArray<Place> = [
 ]
 
 const look = ({ name, origin, path, read }: Place): Effect.Effect<Option.Option<LocalServer>> =>
-  getJson(direct, `${origin}${path}`, {}, PATIENCE).pipe(
+  getJson(direct, { url: `${origin}${path}`, patience: PATIENCE }).pipe(
     Effect.map((answer) =>
       Option.map(Option.fromUndefinedOr(read(answer)), (models) => ({ name, baseUrl: `${origin}/v1`, models }))
     ),

@@ -162,7 +162,8 @@ export const findModel = (
   id: string,
   settings: SettingsValue,
   listed: ReadonlyArray<ModelInfo>,
-  file: string
+  file: string,
+  offered: Offered = nothingOffered
 ): Result.Result<{ readonly provider: ProviderSettings; readonly info: ModelInfo; readonly model: string }, string> => {
   const hint = () => suggestions(id, listed)
   const parts = splitId(id)
@@ -172,7 +173,10 @@ export const findModel = (
   const provider = settings.providers.find(({ name }) => name === parts.provider)
   if (provider === undefined) return Result.fail(`${notConfigured(parts.provider, settings, file)}${hint()}`)
   if (!isUsable(provider)) return Result.fail(notUsable(provider, file))
-  const info = listed.find((known) => known.id === id)
+  // An endpoint that said nothing yet may have it.
+  const isUnheard = hasOwnList(provider) && provider.models.length === 0 && offered(provider).length === 0
+  const unheard = isUnheard ? describe(provider.name, parts.model, undefined, undefined, undefined) : undefined
+  const info = listed.find((known) => known.id === id) ?? unheard
   return info === undefined
     ? Result.fail(
         `The provider "${provider.name}" has no model "${parts.model}" that is known here.${hint()} ` +

@@ -77,7 +77,7 @@ export const layer: Layer.Layer<Models, never, Settings | FileSystem.FileSystem 
             fs: files,
             paths,
             home: settings.home,
-            get: Effect.map(http, ({ get }) => get),
+            send: Effect.map(http, ({ send }) => send),
             scope,
             changed: Effect.suspend(() => {
               lists = new WeakMap()
@@ -93,13 +93,13 @@ export const layer: Layer.Layer<Models, never, Settings | FileSystem.FileSystem 
       const { catalogue } = yield* facts
       const list = lists.get(value) ?? listModels(value, catalogue, offered)
       lists.set(value, list)
-      return { value, listed: list }
+      return { value, listed: list, offered }
     })
 
     /** Waits for an endpoint only where there would be nothing to choose from. */
     const known = Effect.gen(function* () {
       const value = yield* settings.current
-      if (value.providers.length === 0) return { value, listed: listModels(value) }
+      if (value.providers.length === 0) return { value, listed: listModels(value), offered: nothingOffered }
       if (!value.providers.some(hasOwnList)) return yield* listed(value, nothingOffered)
       const { answered, ask, offered } = yield* endpoints
       yield* ask(value.providers)
@@ -130,8 +130,8 @@ export const layer: Layer.Layer<Models, never, Settings | FileSystem.FileSystem 
     })
 
     const resolveProvider = Effect.fnUntraced(function* (id: string, wished: string | undefined) {
-      const { listed, value } = yield* known
-      const found = findModel(id, value, listed, settingsFile)
+      const { listed, offered, value } = yield* known
+      const found = findModel(id, value, listed, settingsFile, offered)
       if (Result.isFailure(found)) return yield* unavailable(id, found.failure)
       const { info, provider } = found.success
       const effort = wished !== undefined && info.efforts.includes(wished) ? wished : undefined

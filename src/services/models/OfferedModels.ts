@@ -4,33 +4,36 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import * as Lenient from "../../domain/wire/Lenient.ts"
 import type { ModelPrice } from "../../domain/Model.ts"
 import type { ModelSettings, ProviderSettings } from "../Settings.ts"
-import { type Get, getJson, NoAnswer } from "./GetJson.ts"
+import { getJson, NoAnswer, type Send } from "./GetJson.ts"
 
 const PATIENCE = Duration.seconds(10)
 
 /** More are not listed: whoever has that many names those that matter. */
 const MOST_MODELS = 1000
 
-const count = Lenient.drop(Schema.Int.check(Schema.isGreaterThan(0)))
-const texts = Lenient.drop(Schema.Array(Schema.String))
+/** A fact that somebody else writes in another way is none. */
+const ifUnderstood = <S extends Schema.Constraint>(schema: S) =>
+  Schema.optionalKey(Schema.catchDecoding<S>(() => Effect.succeedNone)(schema))
+
+const count = ifUnderstood(Schema.Int.check(Schema.isGreaterThan(0)))
+const texts = ifUnderstood(Schema.Array(Schema.String))
 /** Dollars for one token, written as a text. */
-const rate = Lenient.drop(Schema.FiniteFromString.check(Schema.isGreaterThanOrEqualTo(0)))
+const rate = ifUnderstood(Schema.FiniteFromString.check(Schema.isGreaterThanOrEqualTo(0)))
 
 const Listed = Schema.Struct({
   id: Schema.String.check(Schema.isPattern(/^[^\s\p{Cc}\p{Cf}]{1,200}$/u)),
-  name: Lenient.drop(Schema.String.check(Schema.isPattern(/^[^\p{Cc}\p{Cf}]{1,100}$/u))),
-  type: Lenient.drop(Schema.String),
+  name: ifUnderstood(Schema.String.check(Schema.isPattern(/^[^\p{Cc}\p{Cf}]{1,100}$/u))),
+  type: ifUnderstood(Schema.String),
   context_length: count,
   max_model_len: count,
   max_context_length: count,
   loaded_context_length: count,
-  meta: Lenient.drop(Schema.Struct({ n_ctx: count })),
-  architecture: Lenient.drop(Schema.Struct({ input_modalities: texts })),
-  top_provider: Lenient.drop(Schema.Struct({ max_completion_tokens: count })),
-  pricing: Lenient.drop(
+  meta: ifUnderstood(Schema.Struct({ n_ctx: count })),
+  architecture: ifUnderstood(Schema.Struct({ input_modalities: texts })),
+  top_provider: ifUnderstood(Schema.Struct({ max_completion_tokens: count })),
+  pricing: ifUnderstood(
     Schema.Struct({ prompt: rate, completion: rate, input_cache_read: rate, input_cache_write: rate })
   ),
   supported_parameters: texts
@@ -93,12 +96,12 @@ export const modelsIn = (answer: unknown): ReadonlyArray<ModelSettings> | undefi
 
 /** Asks an endpoint, at an address such as `http://127.0.0.1:8080/v1`, what it offers. */
 export const askEndpoint = (
-  get: Get,
+  send: Send,
   { apiKey, baseUrl }: Required<Pick<ProviderSettings, "baseUrl">> & Pick<ProviderSettings, "apiKey">
 ): Effect.Effect<ReadonlyArray<ModelSettings>, NoAnswer> => {
   const headers: Record<string, string> =
     apiKey === undefined ? {} : { authorization: `Bearer ${Redacted.value(apiKey)}` }
-  return Effect.flatMap(getJson(get, `${baseUrl}/models`, headers, PATIENCE), (answer) => {
+  return Effect.flatMap(getJson(send, { url: `${baseUrl}/models`, headers, patience: PATIENCE }), (answer) => {
     const models = modelsIn(answer)
     return models === undefined
       ? Effect.fail(new NoAnswer({ message: "answers with something that is no list of models" }))

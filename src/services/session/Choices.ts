@@ -39,6 +39,8 @@ export interface ChoicesInput {
   readonly journal: Journal
   readonly customAgents: CustomAgentsShape
   readonly models: Effect.Effect<ReadonlyArray<ModelInfo>>
+  /** Whether a model that is not in the list can be used all the same. */
+  readonly isUsable: (model: string) => Effect.Effect<boolean>
   /** Runs an effect, for as long as the scope, when that list has become another one by itself. */
   readonly observeModels: (tell: Effect.Effect<void>) => Effect.Effect<void, never, Scope.Scope>
 }
@@ -48,6 +50,7 @@ export const make = Effect.fnUntraced(function* ({
   customAgents,
   cwd,
   harness,
+  isUsable,
   journal,
   models,
   observeModels
@@ -115,6 +118,7 @@ export const make = Effect.fnUntraced(function* ({
       const known = yield* models
       const [first] = known
       if (gone === undefined || first === undefined || isOffered(gone, known)) return undefined
+      if (yield* isUsable(gone)) return undefined
       yield* configure({ _tag: "Configured", model: first.id })
       return modelGone(gone, first.id, known)
     }),

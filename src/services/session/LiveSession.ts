@@ -9,7 +9,7 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { type CommandInfo, isReading, typedIn } from "../../domain/Command.ts"
 import type { Content } from "../../domain/Content.ts"
-import type { Event, Notice } from "../../domain/Event.ts"
+import type { Notice } from "../../domain/Event.ts"
 import type { NumberedEntry } from "../../domain/session/Position.ts"
 import { Busy, type InvalidInput, type StoreFailed } from "../../domain/Failure.ts"
 import type { Harness } from "../../domain/Harness.ts"
@@ -30,8 +30,8 @@ import * as Journal from "./Journal.ts"
 import * as PromptQueue from "./PromptQueue.ts"
 import * as Questions from "./Questions.ts"
 import type { Servers } from "./Servers.ts"
-import { compactionNotice } from "./Warnings.ts"
 import type { Configured } from "./SessionOptions.ts"
+import * as Telling from "./Telling.ts"
 
 type View = Journal.View
 
@@ -77,7 +77,7 @@ export interface LiveSession {
   readonly stop: Effect.Effect<void>
 }
 
-export interface LiveSessionInput extends Pick<ChoicesInput, "customAgents" | "models" | "observeModels"> {
+export interface LiveSessionInput extends Pick<ChoicesInput, "customAgents" | "isUsable" | "models" | "observeModels"> {
   readonly id: SessionId
   readonly cwd: string
   readonly scratch: string
@@ -110,15 +110,14 @@ export const make = Effect.fnUntraced(function* (
   const questions = Questions.make()
   const unwatched = yield* FiberHandle.make<void>()
   const { emit, record, state } = journal
-  /** By title, so that a session that is opened many times before its next prompt has each of them once. */
-  const warnings = new Map<string, Notice>()
+  const { tell, tellWarnings, warn } = Telling.make({ emit, messageId })
   let directories: ReadonlyArray<string> = []
-  const { customAgents, observeModels } = input
+  const { customAgents, isUsable, observeModels } = input
   // No editor waits for these before it opens a session.
   const [Choices, SlashCommands, Trust] = yield* Effect.promise(() =>
     Promise.all([import("./Choices.ts"), import("./SlashCommands.ts"), import("./Trust.ts")])
   )
-  const choices = yield* Choices.make({ cwd, harness, journal, customAgents, models, observeModels })
+  const choices = yield* Choices.make({ cwd, harness, journal, customAgents, isUsable, models, observeModels })
   const { agents } = choices
 
   const settle = (why: string) =>
@@ -127,20 +126,6 @@ export const make = Effect.fnUntraced(function* (
       (entry) => (entry._tag === "ToolCallUpdated" || entry._tag === "CompactionUpdated" ? emit(entry) : record(entry)),
       { discard: true }
     )
-
-  /**
-   * What a client without notices would never see is told as a thought, so that neither a dead server nor a wait for the
-   * provider is a riddle (MCP-04). The model does not see thoughts that it did not have.
-   */
-  const tell = (view: View, event: Event): Effect.Effect<void> => {
-    if (event._tag === "CompactionUpdated") {
-      const notice = view.editor.capabilities.compaction ? undefined : compactionNotice(event)
-      return notice === undefined ? emit(event) : Effect.andThen(emit(event), tell(view, notice))
-    }
-    if (event._tag !== "Notice" || view.editor.capabilities.notices) return emit(event)
-    const text = [event.title, event.description].filter((part) => part !== undefined).join(". ")
-    return Effect.flatMap(messageId, (id) => emit({ _tag: "ThoughtDelta", messageId: id, text }))
-  }
 
   const trust = Trust.make({
     sessionId: id,
@@ -167,18 +152,8 @@ export const make = Effect.fnUntraced(function* (
         : questions.elicit(request)
   })
 
-  const warn = (notice: Notice): void => {
-    warnings.set(notice.title, notice)
-  }
-
   const place = { cwd, harness, prompts: servers.prompts }
   const slash = yield* SlashCommands.make({ commands, journal, place, warn })
-
-  const tellWarnings = Effect.fnUntraced(function* (view: View) {
-    const kept = [...warnings.values(), ...agents.notices(yield* models)]
-    warnings.clear()
-    for (const notice of kept) yield* tell(view, notice)
-  })
 
   /** What became of servers meanwhile is told with the tools that it brought or took. */
   const toolsOf = Effect.fnUntraced(function* (view: View) {
@@ -257,6 +232,7 @@ export const make = Effect.fnUntraced(function* (
     }
     if (yield* trust.settle((event) => tell(view, event))) yield* servers.refresh
     yield* agents.refresh
+    for (const notice of agents.notices(yield* models)) warn(notice)
     yield* tellWarnings(view)
     return yield* input.turn.run(turnSession(view, answer?.model), answer?.content ?? content)
   })

@@ -41,7 +41,7 @@ const groupOf = (id: string): NonNullable<ConfigChoice["group"]> => {
   return { id: provider, name: providerTitle(provider) }
 }
 
-const GONE = "Not configured any more"
+const GONE = "Not in the list of its provider now"
 
 /** Grouped by provider, the one of the default first. A model that was chosen earlier and is gone stays visible. */
 const modelOption = (models: ReadonlyArray<ModelInfo>, model: string): ConfigOption => {

@@ -61,12 +61,6 @@ export const makeSettings = Effect.fnUntraced(function* (flags: Flags) {
     return yield* readHookFiles(fs, seen, last?.hookFiles)
   })
 
-  const readPlugins = Effect.fnUntraced(function* (value: SettingsValue, seen: PluginLook) {
-    if (seen.folders.length === 0) return value
-    const { makePluginReader } = yield* Effect.promise(() => import("../plugins/PluginFolders.ts"))
-    return withPlugins(value, yield* makePluginReader(fs, paths)(seen))
-  })
-
   /** The keys that were stored, or why they cannot be read. */
   const readKeys = Effect.fnUntraced(function* (seen: Look) {
     if (seen._tag === "Absent") return Result.succeed(noStoredKeys)
@@ -74,12 +68,18 @@ export const makeSettings = Effect.fnUntraced(function* (flags: Flags) {
     return yield* Effect.result(readStoredKeys(fs, credentials, seen))
   })
 
+  const readPlugins = Effect.fnUntraced(function* (value: SettingsValue, seen: PluginLook) {
+    if (seen.folders.length === 0) return value
+    const { makePluginReader } = yield* Effect.promise(() => import("../plugins/PluginFolders.ts"))
+    return withPlugins(value, yield* makePluginReader(fs, paths)(seen))
+  })
+
   const read = Effect.fnUntraced(function* (
     stamp: string,
     seen: Look,
     hooksSeen: HooksLook,
-    pluginsSeen: PluginLook,
     keysSeen: Look,
+    pluginsSeen: PluginLook,
     last: Reading | undefined
   ) {
     const hookFiles = yield* readHooks(hooksSeen, last)
@@ -124,7 +124,7 @@ export const makeSettings = Effect.fnUntraced(function* (flags: Flags) {
       const keysSeen = lookAt(credentials)
       const pluginsSeen = lookAtPlugins(pluginDirs, home)
       const stamp = [seen, hooksSeen, keysSeen, pluginsSeen].map((look) => look.stamp).join("|")
-      const reading = last?.stamp === stamp ? last : yield* read(stamp, seen, hooksSeen, pluginsSeen, keysSeen, last)
+      const reading = last?.stamp === stamp ? last : yield* read(stamp, seen, hooksSeen, keysSeen, pluginsSeen, last)
       return [reading.value, reading] as const
     })
   )

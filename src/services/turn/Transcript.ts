@@ -10,8 +10,10 @@ import type { TurnSession } from "../Turn.ts"
 import { repairCalls } from "./ContextRepair.ts"
 
 export interface Transcript {
-  /** What the model is asked with, behind the system prompt, as far as it can take it; all of it without a model. */
-  readonly messages: (model?: ModelInfo) => ReadonlyArray<Prompt.Message>
+  /** What the model is asked with, behind the system prompt. */
+  readonly messages: (model: ModelInfo) => ReadonlyArray<Prompt.Message>
+  /** The same for a model that takes everything. */
+  readonly stored: () => ReadonlyArray<Prompt.Message>
   /** How many of them were there before this turn. */
   readonly known: number
   readonly append: (messages: ReadonlyArray<Prompt.Message>) => Effect.Effect<void>
@@ -59,12 +61,9 @@ export const open = Effect.fnUntraced(function* (
   session: TurnSession,
   prompt?: ReadonlyArray<Content>
 ): Effect.fn.Return<Transcript> {
-  const read = (messages: ReadonlyArray<Schema.Json>) => [
-    ...repairCalls(messages.flatMap((message) => Option.toArray(readMessage(message))))
-  ]
   const before = yield* session.context
   const asked = prompt === undefined ? [] : [userMessage(prompt)]
-  let messages = read([...before, ...asked])
+  let messages = [...repairCalls([...before, ...asked].flatMap((message) => Option.toArray(readMessage(message))))]
   /** In the log. */
   let beginning = before.length
   if (asked.length > 0) yield* session.log({ _tag: "ContextAppended", messages: asked })
@@ -74,7 +73,8 @@ export const open = Effect.fnUntraced(function* (
   }, Effect.orDie)
 
   return {
-    messages: (model) => (model?.image === false ? messages.map(withoutImages) : messages),
+    messages: ({ image }) => (image ? messages : messages.map(withoutImages)),
+    stored: () => messages,
     known: messages.length - asked.length,
     append: Effect.fnUntraced(function* (added) {
       if (added.length === 0) return

@@ -13,13 +13,12 @@ import type { Outcome, TurnError } from "../../domain/Turn.ts"
 import { Changes } from "../Changes.ts"
 import { Confinements } from "../Confinements.ts"
 import { Hooks } from "../Hooks.ts"
-import { Models } from "../Models.ts"
+import { Models, type ModelUnavailable } from "../Models.ts"
 import { PermissionBroker } from "../PermissionBroker.ts"
 import type { ToolDefinition } from "../ToolDefinition.ts"
 import { Tools } from "../Tools.ts"
 import { taskTool } from "../tools/Task.ts"
 import { type CallResult, type CompactionResult, Turn, type TurnSession } from "../Turn.ts"
-import type { Chosen } from "./Chosen.ts"
 import * as Compaction from "./compaction/Compaction.ts"
 import * as Deltas from "./Deltas.ts"
 import {
@@ -97,11 +96,12 @@ export const layerWith = (options: { readonly maxRequests: number }) =>
       const systemPrompt = yield* SystemPrompt.make
       const random = yield* SecureRandom
 
-      const chosenBy = Effect.fnUntraced(function* (session: TurnSession) {
-        const { effort, id } = yield* session.model
-        const info = (yield* models.list).find((known) => known.id === id) ?? unknownModel(id)
-        return { info, model: yield* models.resolve(id, effort) } satisfies Chosen
-      })
+      const chosenFor = (session: TurnSession): Effect.Effect<Compaction.ChosenModel, ModelUnavailable> =>
+        Effect.gen(function* () {
+          const { effort, id } = yield* session.model
+          const info = (yield* models.list).find((known) => known.id === id) ?? unknownModel(id)
+          return { info, model: yield* models.resolve(id, effort) }
+        })
 
       /** `task` is the tool for tasks in this session, where it has subagents. */
       const toolsOf = (session: TurnSession, task: ToolDefinition = taskTool) => {
@@ -145,6 +145,17 @@ export const layerWith = (options: { readonly maxRequests: number }) =>
         /** Not again in this turn once it failed. */
         let isCompacting = true
 
+        /** Read before each request, so that a choice in mid-turn holds from the next one on (CFG-06). */
+        const chosen = chosenFor(session)
+
+        const compaction = Compaction.make({
+          ids,
+          emit: session.emit,
+          transcript,
+          used: yield* session.used,
+          spent: spending.summedUp
+        })
+
         /** The error is told as text, which every client shows, and is nothing that the model said. */
         const refuse = Effect.fnUntraced(function* (error: TurnError, why = BROKE_OFF) {
           yield* deltas.flush
@@ -157,12 +168,12 @@ export const layerWith = (options: { readonly maxRequests: number }) =>
         }, Effect.uninterruptible)
 
         /** One request and its tools. `undefined`: the model wants to go on. */
-        const advance = Effect.fnUntraced(function* (
-          { info, model }: Chosen,
-          system: Prompt.Message,
-          compaction: Compaction.Compaction
-        ) {
-          if (isCompacting && compaction.isDue()) isCompacting = (yield* compaction.run())._tag === "Compacted"
+        const advance = Effect.fnUntraced(function* (system: Prompt.Message) {
+          const asked = yield* chosen
+          const { info, model } = asked
+          if (isCompacting && compaction.isDue(info)) {
+            isCompacting = (yield* compaction.run(asked))._tag === "Compacted"
+          }
           requests += 1
           const present = yield* available
           const toolkit = describeAll(present)
@@ -173,9 +184,9 @@ export const layerWith = (options: { readonly maxRequests: number }) =>
             onSuccess: () => undefined
           })
           const isTooLong = failure?.kind === "context_overflow" && !step.begun()
-          if (isTooLong && overflows < MAX_OVERFLOWS && compaction.isPossible()) {
+          if (isTooLong && overflows < MAX_OVERFLOWS && compaction.isPossible(info)) {
             overflows += 1
-            if ((yield* compaction.run())._tag === "Compacted") return undefined
+            if ((yield* compaction.run(asked))._tag === "Compacted") return undefined
           }
           if (failure !== undefined) return yield* refuse(failure)
           yield* deltas.flush
@@ -216,19 +227,8 @@ export const layerWith = (options: { readonly maxRequests: number }) =>
 
         const system = Prompt.systemMessage({ content: yield* Fiber.join(prompting) })
         const outcome = yield* Effect.gen(function* () {
-          let chosen = yield* chosenBy(session)
-          const compaction = Compaction.make({
-            ids,
-            emit: session.emit,
-            chosen: () => chosen,
-            transcript,
-            used: yield* session.used,
-            spent: (spent, used) => spending.summedUp(spent, used, chosen.info)
-          })
           while (requests < maxRequests) {
-            // Read before each request, so that a choice in mid-turn holds from the next one on (CFG-06).
-            if (requests > 0) chosen = yield* chosenBy(session)
-            const outcome: Outcome | undefined = yield* advance(chosen, system, compaction)
+            const outcome: Outcome | undefined = yield* advance(system)
             if (outcome !== undefined) return outcome
           }
           return ended({ stopReason: "max_turn_requests" })
@@ -244,16 +244,15 @@ export const layerWith = (options: { readonly maxRequests: number }) =>
 
       const compact = Effect.fn("Turn.compact")(
         function* (session: TurnSession, focus: string | undefined) {
-          const { info, model } = yield* chosenBy(session)
+          const chosen = yield* chosenFor(session)
           const transcript = yield* Transcript.open(session)
           const earlier = yield* session.cost
           const compaction = Compaction.make({
             ids: yield* TurnIds.make(random),
             emit: session.emit,
-            chosen: () => ({ info, model }),
             transcript,
             used: yield* session.used,
-            spent: (spent, used) =>
+            spent: (spent, used, info) =>
               session.emit({
                 _tag: "UsageUpdated",
                 used,
@@ -261,7 +260,7 @@ export const layerWith = (options: { readonly maxRequests: number }) =>
                 ...(info.price === undefined ? {} : { cost: earlier + Usage.costOf(spent, info.price) })
               })
           })
-          return yield* compaction.run(focus)
+          return yield* compaction.run(chosen, focus)
         },
         Effect.catchTag("ModelUnavailable", ({ message }) =>
           Effect.succeed<CompactionResult>({ _tag: "Failed", message })

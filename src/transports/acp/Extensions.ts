@@ -25,7 +25,7 @@ import {
   UndoSession
 } from "../../domain/wire/Extensions.ts"
 import type { AgentsSnapshot, SessionWishes } from "../../services/Agent.ts"
-import type { Program } from "../../services/auth/LoginProgram.ts"
+import type { Program } from "../../services/Auth.ts"
 import type { FieldNames } from "./WireFailure.ts"
 
 type Meta = Schema.JsonObject | undefined

@@ -109,6 +109,24 @@ describe("the list of an endpoint", () => {
     }).pipe(Effect.provide(platform))
   )
 
+  it.live("that nobody heard yet may have any model, and one that was heard has its own", () =>
+    Effect.gen(function* () {
+      const folder = yield* home
+      const endpoint = yield* ProviderServer.start
+      const provider = { ...server, baseUrl: `${endpoint.origin}/v1` }
+      const has = (id: string) =>
+        process(
+          folder,
+          provider,
+          Effect.flatMap(Models, ({ resolve }) => Effect.isSuccess(resolve(id, undefined)))
+        )
+      assert.deepStrictEqual([yield* has("work/old"), yield* has("other/old")], [true, false])
+      endpoint.offer(offering("new"))
+      yield* process(folder, provider, ids)
+      assert.deepStrictEqual([yield* has("work/old"), yield* has("work/new")], [false, true])
+    }).pipe(Effect.provide(platform))
+  )
+
   it.live("that became another one is told while the first answer holds", () =>
     Effect.gen(function* () {
       const folder = yield* home

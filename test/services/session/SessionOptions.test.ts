@@ -46,7 +46,7 @@ describe("SessionOptions", () => {
       model?.options.map(({ description, value }) => [value, description]),
       [
         ["scripted/one", "1k context"],
-        ["gone/one", "Not configured any more"]
+        ["gone/one", "Not in the list of its provider now"]
       ]
     )
   })

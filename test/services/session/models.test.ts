@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { text } from "../../../src/domain/Content.ts"
 import type { ModelInfo } from "../../../src/domain/Model.ts"
-import { Models } from "../../../src/services/Models.ts"
+import { Models, ModelUnavailable } from "../../../src/services/Models.ts"
 import type { ScriptPart } from "../../../src/services/models/script/Script.ts"
 import * as ScriptedModel from "../../../src/services/models/script/ScriptedModel.ts"
 import { agentLayer, connect, place } from "../../support/agents.ts"
@@ -36,9 +36,12 @@ const changing = (answers: ReadonlyArray<ReadonlyArray<ScriptPart>> = []) => {
           list: Effect.sync(() => list),
           observe: (tell) => Effect.sync(() => void observers.add(tell)),
           resolve: (id, effort) =>
-            Effect.sync(() => {
+            Effect.suspend(() => {
+              if (!list.some((known) => known.id === id) && !id.startsWith("open/")) {
+                return Effect.fail(new ModelUnavailable({ model: id, message: "It is gone" }))
+              }
               resolved.push(`${id} ${effort ?? ""}`.trim())
-              return model
+              return Effect.succeed(model)
             })
         })
     )
@@ -147,6 +150,24 @@ describe("the model of a session", () => {
       }).pipe(Effect.provide(agentLayer({ models: layer })))
     }
   )
+
+  it.effect("that is in no list, and can be used all the same, stays", () => {
+    const { become, layer, resolved } = changing()
+    const unheard = { ...other, id: "open/unheard" }
+    return Effect.gen(function* () {
+      const { closeSession, loadSession, newSession, prompt, told } = yield* connect()
+      yield* become([one, unheard])
+      const { sessionId } = yield* newSession(place(), { model: "open/unheard" })
+      yield* prompt(sessionId, [text("Hi")])
+      yield* closeSession(sessionId)
+      yield* become([one])
+      const { options } = yield* loadSession(sessionId, place(), {})
+      assert.strictEqual(options[0]?.currentValue, "open/unheard")
+      yield* prompt(sessionId, [text("Hi")])
+      assert.strictEqual(resolved.at(-1), "open/unheard")
+      assert.notMatch(told(sessionId).join(), /not offered/)
+    }).pipe(Effect.provide(agentLayer({ models: layer })))
+  })
 
   it.effect("is told anew when an endpoint said what it offers", () => {
     const { become, layer } = changing()

@@ -8,14 +8,14 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
 import { version } from "../../../domain/Version.ts"
-import type { Get } from "../GetJson.ts"
 import { makeProxyAgent } from "../../network/ProxyAgent.ts"
+import type { Send as Ask } from "../GetJson.ts"
 import { requireStream } from "./StreamedAnswer.ts"
 
 export interface ProviderHttp {
   readonly fetch: typeof globalThis.fetch
   /** A request whose answer is no stream. */
-  readonly get: Get
+  readonly send: Ask
   /** Calls back for each piece of the answer, its head included, to the request that is made with this signal. */
   readonly observe: (signal: AbortSignal, onBytes: () => void) => void
 }
@@ -88,8 +88,7 @@ export const make: Effect.Effect<ProviderHttp, never, Scope.Scope> = Effect.gen(
   const send = own ?? (yield* proxyFetch)
   const observers = new WeakMap<AbortSignal, () => void>()
   return {
-    get: (url, { headers, ...init }) =>
-      send(url, { ...init, method: "GET", headers: { ...headers, "user-agent": USER_AGENT } }),
+    send: (url, { headers, ...init }) => send(url, { ...init, headers: { ...headers, "user-agent": USER_AGENT } }),
     observe: (signal, onBytes) => {
       observers.set(signal, onBytes)
     },

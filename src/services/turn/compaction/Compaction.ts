@@ -3,13 +3,14 @@
  * request of its own; the log keeps all of it.
  */
 import type * as AiError from "effect/ai/AiError"
+import type * as LanguageModel from "effect/ai/LanguageModel"
 import * as Prompt from "effect/ai/Prompt"
 import * as Effect from "effect/Effect"
 import type { StoredEvent } from "../../../domain/Event.ts"
+import type { ModelInfo } from "../../../domain/Model.ts"
 import type { TurnUsage } from "../../../domain/Turn.ts"
 import type { CompactionResult } from "../../Turn.ts"
 import { pauseBeforeRetry, toTurnError } from "../ModelFailure.ts"
-import type { Chosen } from "../Chosen.ts"
 import type { Transcript } from "../Transcript.ts"
 import type { TurnIds } from "../TurnIds.ts"
 import * as Usage from "../Usage.ts"
@@ -40,59 +41,62 @@ Next: the next step.`
 const HEAD =
   "[The conversation until here was too long to be kept. This is its summary; the user still sees all of it. Read a file again before you rely on its content.]"
 
+/** The model of the next request. */
+export interface ChosenModel {
+  readonly info: ModelInfo
+  readonly model: LanguageModel.LanguageModel
+}
+
 export interface CompactionInput {
   readonly ids: Pick<TurnIds, "compaction">
   readonly emit: (event: StoredEvent) => Effect.Effect<void>
-  /** The model of the moment. */
-  readonly chosen: () => Chosen
   readonly transcript: Transcript
   /** Tokens of the last request and its answer, if anybody told. */
   readonly used: number | undefined
   /** What the summary took, if its provider told, and how full the window is now. */
-  readonly spent: (usage: TurnUsage, used: number) => Effect.Effect<void>
+  readonly spent: (usage: TurnUsage, used: number, info: ModelInfo) => Effect.Effect<void>
 }
 
 export interface Compaction {
   /** What the model read and wrote with a request that was just answered. */
   readonly measure: (used: number) => void
   /** Whether the next request would hardly fit. */
-  readonly isDue: () => boolean
+  readonly isDue: (info: ModelInfo) => boolean
   /** Whether there is anything that a summary could stand for. */
-  readonly isPossible: () => boolean
+  readonly isPossible: (info: ModelInfo) => boolean
   /** `focus` is what the user wants to be kept. */
-  readonly run: (focus?: string) => Effect.Effect<CompactionResult>
+  readonly run: (chosen: ChosenModel, focus?: string) => Effect.Effect<CompactionResult>
 }
 
-export const make = ({ chosen, emit, ids, spent, transcript, used }: CompactionInput): Compaction => {
-  const windowOf = (): number => chosen().info.contextWindow
+export const make = ({ emit, ids, spent, transcript, used }: CompactionInput): Compaction => {
   /** So many messages were in the request that was measured. */
   let measured = used === undefined ? undefined : { used, count: transcript.known }
 
   /** What the system prompt and the tools take, as far as that is known. */
-  const overhead = (): number => {
-    const guess = Math.min(OVERHEAD, windowOf() * 0.2)
+  const overhead = ({ contextWindow }: ModelInfo): number => {
+    const guess = Math.min(OVERHEAD, contextWindow * 0.2)
     return measured === undefined
       ? guess
-      : Math.max(0, measured.used - tokensOf(transcript.messages().slice(0, measured.count)))
+      : Math.max(0, measured.used - tokensOf(transcript.stored().slice(0, measured.count)))
   }
 
-  const size = (): number => {
-    const messages = transcript.messages()
+  const size = (info: ModelInfo): number => {
+    const messages = transcript.stored()
     return measured === undefined
-      ? overhead() + tokensOf(messages)
+      ? overhead(info) + tokensOf(messages)
       : measured.used + tokensOf(messages.slice(measured.count))
   }
 
-  const parts = () => {
-    const messages = transcript.messages()
+  const parts = ({ contextWindow }: ModelInfo) => {
+    const messages = transcript.stored()
     const all = tokensOf(messages)
-    return plan(messages, Math.min(windowOf() * KEPT_OF_WINDOW, all * KEPT_OF_ALL))
+    return plan(messages, Math.min(contextWindow * KEPT_OF_WINDOW, all * KEPT_OF_ALL))
   }
 
-  const ask = (older: ReadonlyArray<Prompt.Message>, focus: string | undefined) => {
+  const ask = ({ info, model }: ChosenModel, older: ReadonlyArray<Prompt.Message>, focus: string | undefined) => {
     const wanted = focus === undefined ? "" : `\n\nThe user wants this to be kept above all: ${focus}`
-    const text = `<conversation>\n${conversationText(older, windowOf() * CHARACTERS)}\n</conversation>\n\nSum it up.${wanted}`
-    const once = chosen().model.generateText({
+    const text = `<conversation>\n${conversationText(older, info.contextWindow * CHARACTERS)}\n</conversation>\n\nSum it up.${wanted}`
+    const once = model.generateText({
       prompt: Prompt.fromMessages([
         Prompt.systemMessage({ content: SYSTEM }),
         Prompt.userMessage({ content: [Prompt.textPart({ text })] })
@@ -106,28 +110,36 @@ export const make = ({ chosen, emit, ids, spent, transcript, used }: CompactionI
     return attempt(1)
   }
 
-  const replace = Effect.fnUntraced(function* (older: ReadonlyArray<Prompt.Message>, focus: string | undefined) {
-    const { text, usage } = yield* ask(older, focus)
+  const replace = Effect.fnUntraced(function* (
+    chosen: ChosenModel,
+    older: ReadonlyArray<Prompt.Message>,
+    focus: string | undefined
+  ) {
+    const { text, usage } = yield* ask(chosen, older, focus)
     const words = text.trim()
     if (words === "") return { _tag: "Failed", message: "The model gave no summary." } as const
     const summary = Prompt.userMessage({
       content: [Prompt.textPart({ text: `${HEAD}\n\n<summary>\n${words}\n</summary>` })]
     })
-    const messages = [summary, ...transcript.messages().slice(older.length)]
-    const [before, after] = [tokensOf(transcript.messages()), tokensOf(messages)]
-    const now = Math.round(overhead() + after)
+    const messages = [summary, ...transcript.stored().slice(older.length)]
+    const [before, after] = [tokensOf(transcript.stored()), tokensOf(messages)]
+    const now = Math.round(overhead(chosen.info) + after)
     yield* transcript.replace(messages)
     measured = { used: now, count: messages.length }
     const took = Usage.isReported(usage) ? Usage.fromResponse(usage) : undefined
-    if (took !== undefined) yield* spent(took, now)
+    if (took !== undefined) yield* spent(took, now, chosen.info)
     return { _tag: "Compacted", before, after, words, ...(took === undefined ? {} : { usage: took }) } as const
   })
 
   /** Who breaks it off closes it (TRN-14). */
-  const summarise = Effect.fnUntraced(function* (older: ReadonlyArray<Prompt.Message>, focus: string | undefined) {
+  const summarise = Effect.fnUntraced(function* (
+    chosen: ChosenModel,
+    older: ReadonlyArray<Prompt.Message>,
+    focus: string | undefined
+  ) {
     const told = { _tag: "CompactionUpdated", id: ids.compaction() } as const
     yield* emit({ ...told, status: "in_progress" })
-    const result = yield* Effect.catch(replace(older, focus), (error: AiError.AiError) =>
+    const result = yield* Effect.catch(replace(chosen, older, focus), (error: AiError.AiError) =>
       Effect.succeed({ _tag: "Failed", message: toTurnError(error).message } as const)
     )
     if (result._tag === "Failed") {
@@ -141,14 +153,14 @@ export const make = ({ chosen, emit, ids, spent, transcript, used }: CompactionI
 
   return {
     measure: (now) => {
-      measured = { used: now, count: transcript.messages().length }
+      measured = { used: now, count: transcript.stored().length }
     },
-    isDue: () => size() > windowOf() * FULL && tokensOf(parts().older) > windowOf() * WORTH,
-    isPossible: () => parts().older.length > 0,
-    run: (focus) =>
+    isDue: (info) => size(info) > info.contextWindow * FULL && tokensOf(parts(info).older) > info.contextWindow * WORTH,
+    isPossible: (info) => parts(info).older.length > 0,
+    run: (chosen, focus) =>
       Effect.suspend((): Effect.Effect<CompactionResult> => {
-        const { older } = parts()
-        return older.length === 0 ? Effect.succeed({ _tag: "Nothing" }) : summarise(older, focus)
+        const { older } = parts(chosen.info)
+        return older.length === 0 ? Effect.succeed({ _tag: "Nothing" }) : summarise(chosen, older, focus)
       })
   }
 }
