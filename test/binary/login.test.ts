@@ -40,7 +40,8 @@ describe("super-pi login", () => {
         const home = join(yield* folder, "home")
         mkdirSync(home)
         writeFileSync(join(home, "config.toml"), "# mine\n[ui]\npermission_mode = 'ask' # as ever\n", { mode: 0o644 })
-        const terminal = yield* Terminal.open(["login"], { home })
+        // As an editor runs it, which appends the arguments of the method to those that it starts the agent with (AUT-04).
+        const terminal = yield* Terminal.open(["acp", "login"], { home })
         yield* terminal.shows("Which provider?")
         yield* terminal.shows("Another server")
         // Up from the first is the last.
@@ -87,7 +88,7 @@ describe("super-pi login", () => {
 
   it.live("changes nothing when somebody leaves in the middle, and says so by its exit code", () =>
     Effect.gen(function* () {
-      const terminal = yield* Terminal.open(["acp", "login"])
+      const terminal = yield* Terminal.open(["agent", "--always-approve", "stdio", "login"])
       yield* terminal.shows("Which provider?")
       yield* terminal.type(enter)
       yield* terminal.shows("The API key of Anthropic")
