@@ -1,4 +1,5 @@
 /** An agent whose commands and skills are files of a folder of the test. */
+import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { mkdirSync, writeFileSync } from "node:fs"
@@ -32,7 +33,8 @@ export const makeCommands = Effect.fnUntraced(function* (
   const commandFiles = CommandFilesLive.layer.pipe(
     Layer.provide(Plugins.layer),
     Layer.provide(Settings.layerValues(settings)),
-    Layer.provide(platform)
+    Layer.provide(platform),
+    Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env: {} })))
   )
   const asked = options.asked ?? nothingAsked()
   const context = yield* Layer.build(agentLayer({ ...options, asked, settings, commandFiles }))

@@ -6,7 +6,7 @@ import * as Schema from "effect/Schema"
 import { Content } from "../../../src/domain/Content.ts"
 import { assistantMessage, userMessage } from "../../../src/domain/session/ContextMessage.ts"
 import { ToolCallId } from "../../../src/domain/Ids.ts"
-import { ContextAppended, ContextTruncated, type Entry } from "../../../src/domain/session/Session.ts"
+import { Compacted, ContextAppended, ContextTruncated, type Entry } from "../../../src/domain/session/Session.ts"
 import { empty, foldAll, repair } from "../../../src/domain/session/SessionState.ts"
 import { type ToolCall, textContent } from "../../../src/domain/Tool.ts"
 import { delta, said } from "../../support/logs.ts"
@@ -66,11 +66,12 @@ describe("SessionState", () => {
 
   it.prop(
     "has the same context however its log was cut into folds",
-    [Schema.Array(Schema.Union([ContextAppended, ContextTruncated])), Schema.Natural],
+    [Schema.Array(Schema.Union([ContextAppended, ContextTruncated, Compacted])), Schema.Natural],
     ([log, cut]) => {
       let expected: ReadonlyArray<Schema.Json> = []
       for (const entry of log) {
-        expected = entry._tag === "ContextAppended" ? [...expected, ...entry.messages] : expected.slice(0, entry.length)
+        if (entry._tag === "ContextAppended") expected = [...expected, ...entry.messages]
+        else expected = entry._tag === "Compacted" ? entry.messages : expected.slice(0, entry.length)
       }
       const at = cut % (log.length + 1)
       assert.deepStrictEqual(foldAll(empty, log).context, expected)

@@ -1,5 +1,6 @@
 /** Commands and skills on a real disk: where they may lie, what comes first, and what is not followed. */
 import { assert, describe, it } from "@effect/vitest"
+import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
@@ -38,7 +39,8 @@ const make = Effect.gen(function* () {
     CommandFilesLive.layer.pipe(
       Layer.provide(Plugins.layer),
       Layer.provide(Settings.layerValues({ home, plugins: [plugin(join(root, "plugin"))] })),
-      Layer.provide(platform)
+      Layer.provide(platform),
+      Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env: { HOME: join(root, "home") } })))
     )
   ).pipe(Effect.flatMap((context) => Effect.provideContext(CommandFiles, context)))
   const names = Effect.map(files.of(cwd), ({ commands, problems, skills }) => ({
@@ -60,14 +62,17 @@ describe("files of commands", () => {
       put(join(project, ".agents/skills/x/SKILL.md"), skill("x"))
       put(join(home, "commands/fix.md"), "home")
       put(join(home, "commands/mine.md"), "mine")
+      put(join(dirname(home), ".claude/commands/mine.md"), "further away")
+      put(join(dirname(home), ".claude/commands/other.md"), "other")
+      put(join(dirname(home), ".agents/skills/own/SKILL.md"), skill("own"))
       put(join(home, "skills/pdf/SKILL.md"), skill("other forms"))
       put(join(root, "plugin/commands/deploy.md"), "deploy")
       put(join(root, "plugin/skills/ship/SKILL.md"), skill("ship"))
       // Above the root of the project nothing counts.
       put(join(root, ".supercharge/commands/above.md"), "above")
       assert.deepStrictEqual(yield* names, {
-        commands: { fix: "near", "git:commit": "commit", mine: "mine", "tools:deploy": "deploy" },
-        skills: { pdf: "forms", x: "x", "tools:ship": "ship" },
+        commands: { fix: "near", "git:commit": "commit", mine: "mine", other: "other", "tools:deploy": "deploy" },
+        skills: { pdf: "forms", x: "x", own: "own", "tools:ship": "ship" },
         problems: []
       })
     })

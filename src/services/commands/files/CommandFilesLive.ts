@@ -1,4 +1,5 @@
 /** Commands and skills of the folders in which they may lie. Loaded after the first session is open. */
+import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
@@ -27,6 +28,9 @@ interface Read {
 
 const isSkill = (value: FileCommand | Skill): value is Skill => "folder" in value
 
+/** Where a project has its commands and skills; the last two are those of other agents. */
+const FOLDERS = [".supercharge", ".claude", ".agents"]
+
 /** The first of each name. */
 const unique = <A extends { readonly name: string }>(all: ReadonlyArray<A>): ReadonlyArray<A> => {
   const names = new Set<string>()
@@ -42,9 +46,23 @@ export const layer: Layer.Layer<CommandFiles, never, FileSystem.FileSystem | Pat
       const { home } = yield* Settings
       const plugins = yield* Plugins
       const scan = makeScan(fs, path)
+      const person = yield* Config.String("HOME").pipe(Effect.orElseSucceed(() => undefined))
+      /** The person's own. */
+      const ownRoots = [
+        home,
+        ...(person === undefined ? [] : [".claude", ".agents"].map((name) => path.join(person, name)))
+      ]
       const remembered = new Map<string, Read>()
 
       const realOf = (folder: string) => Effect.orElseSucceed(fs.realPath(folder), () => path.resolve(folder))
+
+      const placesIn = (root: string, within?: string): ReadonlyArray<CommandPlace> =>
+        (["command", "skill"] as const).map((kind) => ({
+          kind,
+          folder: path.join(root, `${kind}s`),
+          prefix: "",
+          ...(within === undefined ? {} : { within })
+        }))
 
       /** From where the session works up to the root of its project. */
       const foldersOf = Effect.fnUntraced(function* (cwd: string) {
@@ -59,24 +77,17 @@ export const layer: Layer.Layer<CommandFiles, never, FileSystem.FileSystem | Pat
 
       /** What lies in the home is the person's also where they work around it, and no project's. */
       const placesOf = Effect.fnUntraced(function* (cwd: string) {
-        const person = yield* realOf(home)
+        const own = yield* Effect.forEach(ownRoots, realOf)
         const folders = yield* foldersOf(cwd)
         const within = folders.at(-1) ?? cwd
         const places: Array<CommandPlace> = []
         for (const folder of folders) {
-          for (const own of [".supercharge", ".claude", ".agents"]) {
-            const root = path.join(folder, own)
-            if ((yield* realOf(root)) === person) continue
-            places.push(
-              { kind: "command", folder: path.join(root, "commands"), prefix: "", within },
-              { kind: "skill", folder: path.join(root, "skills"), prefix: "", within }
-            )
+          for (const name of FOLDERS) {
+            const root = path.join(folder, name)
+            if (!own.includes(yield* realOf(root))) places.push(...placesIn(root, within))
           }
         }
-        places.push(
-          { kind: "command", folder: path.join(home, "commands"), prefix: "" },
-          { kind: "skill", folder: path.join(home, "skills"), prefix: "" }
-        )
+        places.push(...ownRoots.flatMap((root) => placesIn(root)))
         for (const { commands, name, skills } of yield* plugins.of(cwd)) {
           const prefix = `${name}:`
           places.push(
