@@ -35,6 +35,7 @@ const elsewhere = new Map([
     'printf %s "$ANTHROPIC_API_KEY" | super-pi login --provider anthropic --key-stdin',
     "it needs a key; login.test.ts does the same at an address of its own"
   ],
+  ["super-pi acp --agent-profile reviewer.md", "the file is the reader's; agents.test.ts has one of its own"],
   ["npm run check", ".ci/run"],
   ["npm run build", ".ci/run"],
   [
@@ -82,6 +83,7 @@ const prints: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
 const shown = new Map([
   ["$ super-pi leader info", "processes and times; leader.test.ts"],
   ["$ super-pi doctor --offline", "paths and versions; setup.test.ts"],
+  ["$ super-pi config show sandbox", "paths of a person; config.test.ts"],
   ["$ super-pi sessions list", "ids and times; sessions.test.ts"]
 ])
 

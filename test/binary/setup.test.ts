@@ -212,7 +212,12 @@ const offered: Readonly<Record<string, (script: string) => ReturnType<typeof she
       "bash",
       script
     ]),
-  fish: (script) => shellSays("fish", ["-c", "echo $argv[1] | source; complete -C 'super-pi sessions '", script]),
+  // Longer than one argument may be.
+  fish: Effect.fnUntraced(function* (script) {
+    const file = join(yield* folder, "script")
+    writeFileSync(file, script)
+    return yield* shellSays("fish", ["-c", "source $argv[1]; complete -C 'super-pi sessions '", file])
+  }),
   // It completes for people only.
   zsh: Effect.fnUntraced(function* (script) {
     const file = join(yield* folder, "script")

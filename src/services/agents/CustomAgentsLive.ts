@@ -64,6 +64,7 @@ const makeGathering = () => {
   return { add, list, problems }
 }
 
+/** Agents that files of the person, of the project and of plugins describe. Reads nothing before somebody asks. */
 export const layer = Layer.effect(
   CustomAgents,
   Effect.gen(function* () {
