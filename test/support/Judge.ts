@@ -247,7 +247,9 @@ export const makeJudge = (isShared = false): Judge => {
     if (session === undefined) return [`${message.method} for the session ${id}, which the client does not know`]
     if (message.method === "_superpi/session/activity") return turns(message, session, id)
     const update = at(message.params, "update") as SessionUpdate | undefined
-    const isDue = session.silent === undefined || (isShared && update !== undefined && isState(update))
+    // A list of commands may come at any time (CMD-01).
+    const isList = update?.sessionUpdate === "available_commands_update"
+    const isDue = session.silent === undefined || isList || (isShared && update !== undefined && isState(update))
     const silent = isDue ? [] : [`${message.method} ${session.silent}`]
     if (message.id !== undefined) {
       questions.set(JSON.stringify(message.id), { method: message.method, sessionId: id, withdrawn: false })

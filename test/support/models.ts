@@ -14,7 +14,7 @@ import { makeSignal, type Signal } from "./signal.ts"
 export const info: ModelInfo = {
   id: "scripted/one",
   name: "One",
-  contextWindow: 1000,
+  contextWindow: 100_000,
   image: true,
   efforts: ["low", "medium", "high"]
 }

@@ -59,13 +59,15 @@ const initializing = (answer: Answer): Answer => polite({ initialize: answer })
 const json = "content-type: application/json"
 
 /** The hostile server cannot be used, for this reason. */
-const refusals: Readonly<Record<string, readonly [Answer, RegExp]>> = {
+const refusals: Readonly<Record<string, readonly [Answer, RegExp, patience?: number]>> = {
   "headers without an end": [
     initializing((_, socket) => {
       socket.write("HTTP/1.1 200 OK\r\n")
       forever(socket, "x-more: and more\r\n")
     }),
-    /answers at http:\/\/127\.0\.0\.1:\d+ with more headers than are read/
+    /answers at http:\/\/127\.0\.0\.1:\d+ with more headers than are read/,
+    // It floods the process of the test, too.
+    20
   ],
   "announcements without an end": [
     initializing((_, socket) => slowly(socket, "HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n")),
@@ -179,10 +181,10 @@ const refusals: Readonly<Record<string, readonly [Answer, RegExp]>> = {
 }
 
 describe("an MCP server over HTTP that attacks", () => {
-  for (const [name, [answer, expected]] of Object.entries(refusals)) {
+  for (const [name, [answer, expected, patience]] of Object.entries(refusals)) {
     it.live(`with ${name} is named, and nothing else suffers`, () =>
       Effect.gen(function* () {
-        const { status, told, tools } = yield* meet(answer)
+        const { status, told, tools } = yield* meet(answer, patience)
         assert.match(status?.problem ?? "", expected)
         assert.match(told[0] ?? "", expected)
         assert.include(told[0] ?? "", 'The MCP server "hostile" cannot be used')

@@ -45,7 +45,7 @@ describe("SessionOptions", () => {
     assert.deepStrictEqual(
       model?.options.map(({ description, value }) => [value, description]),
       [
-        ["scripted/one", "1k context"],
+        ["scripted/one", "100k context"],
         ["gone/one", "Not in the list of its provider now"]
       ]
     )

@@ -186,8 +186,8 @@ describe("TurnLoop", () => {
       assert.deepStrictEqual(
         usages.map(({ size, used }) => [used, size]),
         [
-          [1100, 1000],
-          [2010, 1000]
+          [1100, 100_000],
+          [2010, 100_000]
         ]
       )
       const first = 0.5 + (400 * 3 + 600 * 0.3 + 100 * 15) / 1e6
