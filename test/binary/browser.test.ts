@@ -190,9 +190,9 @@ describe.skipIf(missing !== undefined)(missing ?? "in a browser", () => {
     it.effect("goes on to the character when the connection is lost again and again", () =>
       Effect.gen(function* () {
         const words = Array.from({ length: 400 }, (_, index) => `w${index} `)
-        const page = yield* connected([{ parts: words.flatMap((text) => [{ text }, { delayMs: 5 }]) }])
+        const page = yield* connected([{ parts: words.flatMap((text) => [{ text }, { delayMs: 10 }]) }])
         yield* page.send("Tell me")
-        for (const word of ["w40 ", "w160 ", "w280 "]) {
+        for (const word of ["w20 ", "w60 ", "w100 "]) {
           yield* page.sees(".message.agent", word)
           yield* page.wire.cut
           yield* page.says("lost")
