@@ -4,10 +4,14 @@ import * as TextDiff from "effect/TextDiff"
 import { decode } from "./Encoding.ts"
 import { gitQuote } from "./GitQuote.ts"
 
-/** What a path had or has. `mode` is the type and the permissions; `bytes` undefined: they are not known. */
+/**
+ * What a path had or has. `mode` is the type and the permissions; `bytes` undefined: they are not known. `id` is the name
+ * that git has for such content.
+ */
 export interface DiffSide {
   readonly mode: number
   readonly bytes: Uint8Array | undefined
+  readonly id: string
 }
 
 /** `path` is as it is to be shown; null where there is nothing. */
@@ -25,6 +29,9 @@ export interface FileDiff {
 
 /** Lines that may differ before a change is told as a whole: to find the shortest way takes ever longer. */
 const EDITS_LIMIT = 2_000
+
+/** As long as git writes them where nobody asked for more. */
+const ID_LENGTH = 7
 
 /** Git knows whether a file may be run, and nothing else of its permissions. */
 const modeOf = ({ mode }: DiffSide): string =>
@@ -53,6 +60,11 @@ export const gitDiff = ({ after, before, path }: DiffInput): FileDiff => {
   const names = [before === null ? "/dev/null" : old, after === null ? "/dev/null" : current] as const
   const [oldText, newText] = [textOf(before), textOf(after)]
   if (oldText === undefined || newText === undefined) {
+    // Without this line git takes the next file's head for this one's, and the whole patch for damaged.
+    if (before !== null && after !== null) {
+      const ids = [before, after].map(({ id }) => id.slice(0, ID_LENGTH)).join("..")
+      head.push(modeOf(before) === modeOf(after) ? `index ${ids} ${modeOf(after)}` : `index ${ids}`)
+    }
     const text = [...head, `Binary files ${names[0]} and ${names[1]} differ`, ""].join("\n")
     return { text, added: 0, removed: 0 }
   }

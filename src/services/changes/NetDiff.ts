@@ -1,6 +1,7 @@
 /** What a session changed, first to last, in bounded size. */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import { createHash } from "node:crypto"
 import { showPath } from "../../domain/files/Paths.ts"
 import { type FileVersion, isSameVersion, typeOf } from "../../domain/session/Changes.ts"
 import { netOf } from "../../domain/session/NetChanges.ts"
@@ -23,6 +24,10 @@ type DiffFile = DiffResult["files"][number]
 const statusOf = (before: FileVersion | null, after: FileVersion | null): DiffFile["status"] =>
   before === null ? "added" : after === null ? "deleted" : "modified"
 
+/** The name that git has for a file of these bytes. */
+const gitIdOf = (bytes: Uint8Array): string =>
+  createHash("sha1").update(`blob ${bytes.length}\0`).update(bytes).digest("hex")
+
 /** A folder has no lines. */
 const withoutFolder = (version: FileVersion | null): FileVersion | null =>
   version !== null && typeOf(version) === "folder" ? null : version
@@ -32,7 +37,8 @@ export const makeNetDiff = (blobs: Blobs): ChangesShape["diff"] =>
     const sideOf = Effect.fnUntraced(function* (version: FileVersion | null) {
       if (version === null) return null
       const bytes = version.size > FILE_SIZE ? Option.none() : yield* blobs.read(scratch, version.hash)
-      return { mode: version.mode, bytes: Option.getOrUndefined(bytes) }
+      const id = Option.match(bytes, { onNone: () => version.hash, onSome: gitIdOf })
+      return { mode: version.mode, bytes: Option.getOrUndefined(bytes), id }
     })
     const changed = netOf(state.changes.flatMap(({ changes }) => changes))
       .files.map(({ after, before, path }) => ({ path, before: withoutFolder(before), after: withoutFolder(after) }))

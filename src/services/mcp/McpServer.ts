@@ -96,6 +96,8 @@ export interface ConnectOptions {
   /** Holds one entry when the server says that its tools or prompts changed. */
   readonly changes: Queue.Dequeue<void>
   readonly onTools: (listed: Listed) => Effect.Effect<void>
+  /** When the server was asked again after a change, whether it has answered or not. */
+  readonly onAsked?: Effect.Effect<void>
   /** How long the server may take to list tools that changed. */
   readonly listLimit: Duration.Duration
 }
@@ -103,6 +105,7 @@ export interface ConnectOptions {
 export const connect = Effect.fnUntraced(function* ({
   changes,
   listLimit,
+  onAsked = Effect.void,
   onTools,
   peer,
   transport
@@ -195,6 +198,7 @@ export const connect = Effect.fnUntraced(function* ({
     yield* Effect.sleep(SETTLE)
     yield* Queue.clear(changes)
     if (capabilities?.tools !== undefined) yield* listTools
+    yield* onAsked
     yield* Effect.timeoutOption(listPrompts, listLimit)
     yield* Effect.sleep(PAUSE)
   })

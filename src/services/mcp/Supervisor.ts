@@ -34,6 +34,8 @@ const FIRST_USE = Duration.seconds(10)
 const ATTEMPT = Duration.seconds(30)
 /** How long a call waits for a server that is being connected again. */
 const RETURN = Duration.seconds(10)
+/** How long a request to the model waits for the list of tools that the server says it has changed. */
+const CHANGE = Duration.seconds(2)
 /** A server that was there for so long begins with new attempts when it is lost. */
 const STABLE = Duration.minutes(1)
 /** Long, because a person may have asked for something that takes long (F103). */
@@ -63,7 +65,7 @@ export interface SupervisorOptions {
 }
 
 export interface Supervised {
-  /** Returns when it is ready, has failed once, or its time is up. */
+  /** Returns when it is ready, has failed once, or its time is up, and its tools are those of the last change. */
   readonly settled: Effect.Effect<void>
   readonly tools: () => ReadonlyArray<ToolDefinition>
   readonly prompts: Effect.Effect<ReadonlyArray<McpPrompt>>
@@ -145,6 +147,8 @@ export const start = Effect.fnUntraced(function* (
   let broken: Deferred.Deferred<never, McpFailed> | undefined
   let problem: string | undefined
   let tools: ReadonlyArray<ToolDefinition> = []
+  /** The list of changed tools is to come. */
+  let changing: Deferred.Deferred<void> | undefined
   let wasReady = false
   let hasGarbage = false
   const remarks = new Map<string, Notice>()
@@ -167,7 +171,7 @@ export const start = Effect.fnUntraced(function* (
       server = undefined
       state = isWorthIt(failure) ? "waiting" : "failed"
       problem = redactor.problem(failure)
-      return Effect.andThen(present.close, Deferred.succeed(settled, undefined))
+      return Effect.andThen(present.close, Effect.andThen(changed, Deferred.succeed(settled, undefined)))
     })
 
   /** Who learns of the loss first says so, also where the transport thinks otherwise; the next call waits for the return. */
@@ -204,13 +208,29 @@ export const start = Effect.fnUntraced(function* (
     )
   }
 
+  /** Whoever waits is let go, also where the list did not come: nobody waits twice for one change. */
+  const changed = Effect.suspend(() => {
+    const ended = changing
+    changing = undefined
+    return ended === undefined ? Effect.void : Effect.asVoid(Deferred.succeed(ended, undefined))
+  })
+
+  const upToDate = Effect.suspend(() =>
+    changing === undefined
+      ? Effect.void
+      : Effect.andThen(Effect.timeoutOption(Deferred.await(changing), CHANGE), changed)
+  )
+
   const connect: Connect = Effect.fnUntraced(function* (open) {
     const changes = yield* Queue.sliding<void>(1)
     const peer = McpPeer.make({
       name: spec.name,
       context,
       redactor,
-      listsChanged: Effect.asVoid(Queue.offer(changes, undefined)),
+      listsChanged: Effect.suspend(() => {
+        changing ??= Deferred.makeUnsafe()
+        return Effect.asVoid(Queue.offer(changes, undefined))
+      }),
       garbage: (line) =>
         Effect.sync(() => {
           if (hasGarbage) return
@@ -225,7 +245,8 @@ export const start = Effect.fnUntraced(function* (
       peer,
       changes,
       listLimit: toolTimeout ?? SILENCE.limit,
-      onTools: (listed) => Effect.sync(() => useTools(listed))
+      onTools: (listed) => Effect.sync(() => useTools(listed)),
+      onAsked: changed
     })
   })
 
@@ -294,7 +315,7 @@ export const start = Effect.fnUntraced(function* (
   })
 
   return {
-    settled: Deferred.await(settled),
+    settled: Effect.andThen(Deferred.await(settled), upToDate),
     tools: () => tools,
     prompts: Effect.suspend(() =>
       server === undefined

@@ -96,14 +96,19 @@ export const makeConfinedPlaces = (input: ConfinedPlacesInput): ConfinedPlaces =
     return found.filter((place) => !kept.some((one) => isWithin(place.path, one.path)))
   })
 
-  /** By the system's own list, and by the names that the environment gives. */
+  /**
+   * By the system's own list, and by the names that the environment gives. Those of a workspace are its own, but for one
+   * that holds the person's home: there are the sockets of keys and containers.
+   */
   const sockets = Effect.fnUntraced(function* (roots: ReadonlyArray<Place>) {
     const table = yield* Effect.orElseSucceed(fs.readFileString("/proc/net/unix"), () => "")
     const inside = (name: string) => roots.some((root) => isWithin(root.path, name))
+    const isProjects = (name: string) =>
+      roots.some((root) => isWithin(root.path, name) && (person === undefined || !isWithin(root.path, person)))
     const named = [environment["SSH_AUTH_SOCK"], environment["DOCKER_HOST"], environment["CONTAINER_HOST"]].flatMap(
       (value) => (value === undefined ? [] : [value.replace(/^unix:\/\//, "")])
     )
-    const others = socketPaths(table).filter((name) => !inside(name))
+    const others = socketPaths(table).filter((name) => !isProjects(name))
     const found = yield* present(
       [...named.filter((name) => path.isAbsolute(name)), ...others.slice(0, MOST_SOCKETS)],
       "hidden"

@@ -86,6 +86,22 @@ describe("the diff of a session", () => {
     }).pipe(Effect.provide(changesLayer()), Effect.scoped)
   )
 
+  it.live("a binary file among others does not keep git from the rest of it", () =>
+    Effect.gen(function* () {
+      const session = yield* inRepository("printf '\\0one' > b.bin; echo one > c.txt; printf 'caf\\351\\n' > a.txt")
+      const { folder } = session
+      yield* session.turn(session.command("printf '\\0two' > b.bin; echo two > c.txt; printf 'th\\351\\n' > a.txt"))
+      const { diff } = yield* session.diff
+      const own = git(folder, "diff", "--", "b.bin")
+      assert.include(diff, own, "what git itself writes of it")
+      git(folder, "checkout", "-q", ".")
+      const patch = join(folder, "..", "session.patch")
+      writeFileSync(patch, diff)
+      git(folder, "apply", "--exclude=*.bin", "--exclude=a.txt", patch)
+      assert.strictEqual(git(folder, "diff", "--name-only").trim(), "c.txt")
+    }).pipe(Effect.provide(changesLayer()), Effect.scoped)
+  )
+
   it.live("names binary files, and leaves out what is too much, and says so", () =>
     Effect.gen(function* () {
       const session = yield* inRepository("echo x > x")

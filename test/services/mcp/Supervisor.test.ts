@@ -164,9 +164,6 @@ describe("tools that change", () => {
       const connection = yield* connect(odd("odd", "grow"))
       assert.isFalse(connection.tools.some(({ tool }) => tool.name === "mcp__odd__grown"))
       yield* call(connection, "mcp__odd__grow")
-      yield* eventually(
-        Effect.map(connection.now, (tools) => tools.some(({ tool }) => tool.name === "mcp__odd__grown"))
-      )
       const tools = yield* connection.now
       assert.deepStrictEqual(
         tools.map(({ tool }) => tool.name),
@@ -174,6 +171,23 @@ describe("tools that change", () => {
       )
       assert.strictEqual((yield* call({ tools }, "mcp__odd__grown")).text, "grown up")
       assert.strictEqual((yield* call(connection, "mcp__odd__fail")).text, "that went wrong", "old ones work on")
+    }).pipe(Effect.scoped, Effect.provide(manager))
+  )
+
+  it.effect("hold up the next use for two seconds when they do not come, and no other one", () =>
+    Effect.gen(function* () {
+      const connection = yield* connect(odd("odd", "grow", "lists-once"))
+      yield* call(connection, "mcp__odd__grow")
+      const fiber = yield* Effect.forkChild(connection.now, { startImmediately: true })
+      yield* pass("1999 millis")
+      assert.isUndefined(fiber.pollUnsafe())
+      yield* pass("1 millis")
+      const names = connection.tools.map(({ tool }) => tool.name)
+      assert.deepStrictEqual(
+        (yield* Fiber.join(fiber)).map(({ tool }) => tool.name),
+        names
+      )
+      assert.lengthOf(yield* connection.now, names.length, "without time going by")
     }).pipe(Effect.scoped, Effect.provide(manager))
   )
 })

@@ -277,6 +277,18 @@ describe.skipIf(missing !== undefined)(missing ?? "ways out through what else is
     }).pipe(Effect.scoped)
   )
 
+  it.live("sockets of the person are not reached where the home is the workspace, and those of a project are", () =>
+    Effect.gen(function* () {
+      const place = yield* makePlace
+      mkdirSync(join(place.work, "run"))
+      const path = join(place.work, "run", "docker.sock")
+      yield* listening(path)
+      const tries = `${connect(path)} && echo reached; mv run gone; ${connect(path.replace("run/", "gone/"))} && echo reached`
+      assert.notInclude((yield* run({ ...place, person: place.work }, tries)).output, "reached")
+      assert.include((yield* run(place, tries)).output, "reached")
+    }).pipe(Effect.scoped)
+  )
+
   it.live("secrets stay hidden where the home is the workspace, and start files cannot be made there", () =>
     Effect.gen(function* () {
       const place = yield* makePlace

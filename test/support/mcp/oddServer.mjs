@@ -45,6 +45,7 @@ for (const name of [
   if (has(name)) tools.push({ name, inputSchema: { type: "object" } })
 }
 
+let lists = 0
 let asked = 0
 const waiting = new Map()
 const ask = (method, params) =>
@@ -134,6 +135,7 @@ const answer = {
   },
   "tools/list": ({ cursor }) => {
     if (has("refuses")) return { error: { code: -32001, message: `${process.env.ODD_TOKEN} is not allowed` } }
+    if (has("lists-once") && cursor === undefined && (lists += 1) > 1) return undefined
     if (has("endless")) return { tools: tools.slice(0, 1), nextCursor: `${Number(cursor ?? 0) + 1}` }
     return cursor === undefined
       ? { tools: tools.slice(0, 4), nextCursor: "2" }
