@@ -1,0 +1,56 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import { changeConfig } from "../../../src/services/settings/ConfigWriter.ts"
+import { makeFolder, platform, read, write } from "../../support/toolbox.ts"
+
+const setUp = Effect.gen(function* () {
+  const { work } = yield* makeFolder
+  return { fs: yield* FileSystem.FileSystem, home: work, path: `${work}/config.toml` }
+})
+
+const becomes = (text: string) => () => Result.succeed(text)
+
+describe("ConfigWriter", () => {
+  it.effect("leaves alone what lies where its new version was to be", () =>
+    Effect.gen(function* () {
+      const { fs, home, path } = yield* setUp
+      yield* write(`${home}/precious`, "mine")
+      yield* fs.symlink(`${home}/precious`, `${path}.new`)
+      yield* changeConfig(home, becomes("new\n"))
+      assert.strictEqual(yield* read(path), "new\n")
+      assert.strictEqual((yield* fs.stat(path)).mode & 0o777, 0o600)
+      assert.deepStrictEqual((yield* fs.readDirectory(home)).toSorted(), ["config.toml", "config.toml.new", "precious"])
+      assert.strictEqual(yield* read(`${home}/precious`), "mine")
+    }).pipe(Effect.provide(platform))
+  )
+
+  it.effect("does not write a text that stays the same", () =>
+    Effect.gen(function* () {
+      const { fs, home, path } = yield* setUp
+      yield* write(path, "same\n")
+      const { ino } = yield* fs.stat(path)
+      yield* changeConfig(home, Result.succeed)
+      assert.deepStrictEqual((yield* fs.stat(path)).ino, ino)
+      assert.isTrue(Option.isSome(ino))
+    }).pipe(Effect.provide(platform))
+  )
+
+  it.effect("says with its path why a change cannot be made, and leaves the file", () =>
+    Effect.gen(function* () {
+      const { fs, home, path } = yield* setUp
+      yield* write(path, "old\n")
+      const refused = yield* Effect.flip(changeConfig(home, () => Result.fail("is not what it was to be")))
+      assert.strictEqual(refused.message, `${path} is not what it was to be`)
+      yield* write(path, "#".repeat(4 * 1024 * 1024 + 1))
+      const large = yield* Effect.flip(changeConfig(home, becomes("new\n")))
+      assert.strictEqual(large.message, `${path} is too large to be changed; shorten it`)
+      yield* fs.remove(path)
+      yield* fs.makeDirectory(path)
+      assert.match((yield* Effect.flip(changeConfig(home, becomes("new\n")))).message, /cannot be read or written/)
+      assert.deepStrictEqual(yield* fs.readDirectory(home), ["config.toml"])
+    }).pipe(Effect.provide(platform))
+  )
+})
