@@ -30,9 +30,10 @@ export const make = (hooks: HooksShape): TurnHooks => {
     const { cwd, lifetime, sessionId } = session.workspace
     if (begun.has(lifetime)) return
     begun.add(lifetime)
-    yield* run(session, { event: "SessionStart" })
     const mode = yield* session.mode
+    // First, so that a start that is cancelled has its end, too.
     yield* Scope.addFinalizer(lifetime, Effect.asVoid(hooks.run({ sessionId, cwd, mode }, { event: "SessionEnd" })))
+    yield* run(session, { event: "SessionStart" })
   })
 
   return {
