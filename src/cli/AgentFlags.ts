@@ -4,7 +4,7 @@ import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
-import { modeNames, modeOf } from "../domain/permission/ModeName.ts"
+import { type ModeName, modeNames, modeOf } from "../domain/permission/ModeName.ts"
 import { parseRule } from "../domain/permission/PermissionRule.ts"
 import { SandboxProfile } from "../domain/sandbox/Profile.ts"
 import { effortNames } from "../services/settings/ConfigKeys.ts"
@@ -99,7 +99,7 @@ export interface AgentFlags {
   readonly model: Option.Option<string>
   readonly effort: Option.Option<string>
   readonly alwaysApprove: boolean
-  readonly mode: Option.Option<Parameters<typeof modeOf>[0]>
+  readonly mode: Option.Option<ModeName>
   readonly sandbox: Option.Option<SandboxProfile>
   readonly harness: Option.Option<string>
   readonly agentProfile: Option.Option<string>

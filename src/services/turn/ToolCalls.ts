@@ -100,14 +100,8 @@ export const make = (
   const confinement = confinements.of({ cwd: workspace.cwd, harness })
   const update = (id: ToolCallId, patch: ToolCallPatch) => session.emit({ _tag: "ToolCallUpdated", id, patch })
 
-  const runHooks = Effect.fnUntraced(function* (occasion: HookOccasion) {
-    const { denied, problems } = yield* hooks.run(
-      { sessionId: workspace.sessionId, cwd: workspace.cwd, mode: yield* session.mode },
-      occasion
-    )
-    for (const title of problems) yield* session.emit({ _tag: "Notice", severity: "warning", title })
-    return denied
-  })
+  const hooksHear = runIn(hooks)
+  const runHooks = (occasion: HookOccasion) => hooksHear(session, occasion)
 
   /** Once in a session: commands run free although nobody asked for that. */
   const tellUnconfined = Effect.fnUntraced(function* () {
