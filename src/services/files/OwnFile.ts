@@ -36,7 +36,7 @@ export const makeOwnFile = <A>(input: OwnFileInput<A>): OwnFile<A> => {
   const file = makeOwnText({ ...input, damaged })
 
   const valueOf = (text: string | undefined) =>
-    text === undefined ? Effect.succeed(empty) : Effect.mapError(decode(text), damaged)
+    text === undefined ? Effect.succeed(empty) : Effect.mapError(decode(text.replace(/^\uFEFF/, "")), damaged)
 
   const attempt: OwnFile<A>["attempt"] = (apply, options) =>
     file.attempt(

@@ -33,12 +33,15 @@ export interface OwnTextInput {
   readonly paths: Path.Path
   /** Absolute; its folder is made when it is absent. */
   readonly path: string
-  /** Said of a file that is too large to be one of ours. */
+  /** What is no plain file, too large, or no UTF-8: it could not be written back as it was. */
   readonly damaged: () => OwnFileFailed
 }
 
 /** In bytes. */
 const LARGEST = 4n * 1024n * 1024n
+
+/** A mark at the beginning stays. */
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
 const PATIENCE = 200
 
@@ -60,9 +63,11 @@ export const makeOwnText = ({ damaged, fs, path, paths }: OwnTextInput): OwnText
       : unavailable(error)
 
   const read = Effect.gen(function* () {
-    const { size } = yield* fs.stat(path)
-    if (size > LARGEST) return yield* damaged()
-    return yield* fs.readFileString(path)
+    const { size, type } = yield* fs.stat(path)
+    // A pipe in its place would be waited for.
+    if (type !== "File" || size > LARGEST) return yield* damaged()
+    const bytes = yield* fs.readFile(path)
+    return yield* Effect.try({ try: () => decoder.decode(bytes), catch: damaged })
   }).pipe(
     Effect.catchTag("PlatformError", (error) =>
       error.reason._tag === "NotFound" ? Effect.succeed(undefined) : Effect.fail(unavailable(error))

@@ -13,6 +13,7 @@ import type { HooksShape } from "../Hooks.ts"
 import type { PermissionBrokerShape } from "../PermissionBroker.ts"
 import type { PreparedCall, ToolContext, ToolDefinition, ToolOutcome } from "../ToolDefinition.ts"
 import type { TurnSession } from "../Turn.ts"
+import { runIn } from "./TurnHooks.ts"
 import type { Workspace } from "../Workspace.ts"
 
 /** A call as the model made it. `input` is whatever the model wrote. */
