@@ -74,16 +74,21 @@ export const makeSettings = Effect.fnUntraced(function* (flags: Flags) {
     return withPlugins(value, yield* makePluginReader(fs, paths)(seen))
   })
 
+  /** All that is looked at before anything is read. */
+  const lookAround = () => ({
+    config: lookAt(path),
+    hooks: lookAtHooks(hooksFolder),
+    keys: lookAt(credentials),
+    plugins: lookAtPlugins(pluginDirs, home)
+  })
+
   const read = Effect.fnUntraced(function* (
     stamp: string,
-    seen: Look,
-    hooksSeen: HooksLook,
-    keysSeen: Look,
-    pluginsSeen: PluginLook,
+    seen: ReturnType<typeof lookAround>,
     last: Reading | undefined
   ) {
-    const hookFiles = yield* readHooks(hooksSeen, last)
-    const content = yield* Effect.result(readFile(seen))
+    const hookFiles = yield* readHooks(seen.hooks, last)
+    const content = yield* Effect.result(readFile(seen.config))
     const file = Result.getOrElse(content, () => last?.file ?? emptyFile)
     const isEmpty = file === emptyFile
     const problem = Result.match(content, {
@@ -97,7 +102,7 @@ export const makeSettings = Effect.fnUntraced(function* (flags: Flags) {
     const names = new Set(file.providers.flatMap(({ apiKeyEnv }) => apiKeyEnv ?? []))
     const namedKeys = new Map<string, Redacted.Redacted<string> | undefined>()
     for (const name of names) namedKeys.set(name, yield* readSecret(provider, name))
-    const stored = yield* readKeys(keysSeen)
+    const stored = yield* readKeys(seen.keys)
     const storedKeys = Result.getOrElse(stored, () => noStoredKeys)
     const merged = mergeSettings({ file, path, environment, namedKeys, storedKeys, flags })
     const own: SettingsValue = {
@@ -111,7 +116,7 @@ export const makeSettings = Effect.fnUntraced(function* (flags: Flags) {
       ],
       lostRules: [...(isEmpty ? problem : []), ...merged.lostRules, ...(hookFiles?.lost ?? [])]
     }
-    const value = yield* readPlugins(own, pluginsSeen)
+    const value = yield* readPlugins(own, seen.plugins)
     yield* Effect.forEach(value.warnings, (warning) => Effect.logWarning(warning), { discard: true })
     return { stamp, file, hookFiles, value } satisfies Reading
   })
@@ -119,12 +124,11 @@ export const makeSettings = Effect.fnUntraced(function* (flags: Flags) {
   const current = SynchronizedRef.modifyEffect(
     latest,
     Effect.fnUntraced(function* (last) {
-      const seen = lookAt(path)
-      const hooksSeen = lookAtHooks(hooksFolder)
-      const keysSeen = lookAt(credentials)
-      const pluginsSeen = lookAtPlugins(pluginDirs, home)
-      const stamp = [seen, hooksSeen, keysSeen, pluginsSeen].map((look) => look.stamp).join("|")
-      const reading = last?.stamp === stamp ? last : yield* read(stamp, seen, hooksSeen, keysSeen, pluginsSeen, last)
+      const seen = lookAround()
+      const stamp = Object.values(seen)
+        .map((look) => look.stamp)
+        .join("|")
+      const reading = last?.stamp === stamp ? last : yield* read(stamp, seen, last)
       return [reading.value, reading] as const
     })
   )
