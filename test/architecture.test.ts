@@ -10,7 +10,9 @@ describe("docs/architecture.md", () => {
     const [, table = ""] = /## The rooms of the services\n([^]*?)\n## /.exec(page) ?? []
     const rows = table.matchAll(/^\|((?: *`[a-z]+`,?)+) *\|/gm)
     const named = [...rows].flatMap(([, cell = ""]) => cell.match(/[a-z]+/g) ?? [])
-    const folders = readdirSync(join(root, "src/services"), { withFileTypes: true }).filter((entry) => entry.isDirectory())
+    const folders = readdirSync(join(root, "src/services"), { withFileTypes: true }).filter((entry) =>
+      entry.isDirectory()
+    )
     assert.deepStrictEqual(named.toSorted(), folders.map(({ name }) => name).toSorted())
   })
 })

@@ -70,7 +70,7 @@ export const makeOwnText = ({ damaged, fs, path, paths }: OwnTextInput): OwnText
     return yield* Effect.try({ try: () => decoder.decode(bytes), catch: damaged })
   }).pipe(
     Effect.catchTag("PlatformError", (error) =>
-      error.reason._tag === "NotFound" ? Effect.succeed(undefined) : Effect.fail(unavailable(error))
+      error.reason._tag === "NotFound" ? Effect.undefined : Effect.fail(unavailable(error))
     )
   )
 

@@ -121,7 +121,7 @@ export const make = Effect.fnUntraced(function* ({
   const refresh = Effect.gen(function* () {
     yield* look
     isFirst = false
-    yield* watch
+    yield* watch.begin
   })
 
   return {

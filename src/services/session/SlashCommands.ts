@@ -55,7 +55,7 @@ export const make = Effect.fnUntraced(function* ({
   const watch = yield* Watch.make(() => journal.watchers() > 0, Effect.asVoid(look))
 
   return {
-    list: Effect.tap(look, watch),
+    list: Effect.tap(look, watch.begin),
     answer: (content, session) => {
       const typed = typedIn(content)
       return typed === undefined ? Effect.undefined : commands.run(typed, session)

@@ -51,4 +51,34 @@ describe("ConfigWriter", () => {
       assert.deepStrictEqual(yield* fs.readDirectory(home), ["config.toml"])
     }).pipe(Effect.provide(platform))
   )
+
+  it.effect("follows a link to what is not there yet, and keeps the mark at the beginning of a file", () =>
+    Effect.gen(function* () {
+      const { fs, home, path } = yield* setUp
+      yield* fs.symlink("real.toml", path)
+      yield* changeConfig(home, becomes("first\n"))
+      assert.strictEqual(yield* fs.readLink(path), "real.toml")
+      yield* write(path, "\uFEFFfirst\r\n")
+      yield* changeConfig(home, (text) => Result.succeed(`${text}second\r\n`))
+      assert.deepStrictEqual(
+        new Uint8Array(yield* fs.readFile(`${home}/real.toml`)),
+        new TextEncoder().encode("\uFEFFfirst\r\nsecond\r\n")
+      )
+    }).pipe(Effect.provide(platform))
+  )
+
+  it.effect("refuses what could not be read back", () =>
+    Effect.gen(function* () {
+      const { fs, home, path } = yield* setUp
+      const foreign = Uint8Array.of(0x23, 0xe9, 0x0a)
+      yield* fs.writeFile(path, foreign)
+      const unknown = yield* Effect.flip(changeConfig(home, becomes("new\n")))
+      assert.strictEqual(unknown.message, `${path} is not UTF-8, as TOML has to be; save it as that first`)
+      assert.deepStrictEqual(new Uint8Array(yield* fs.readFile(path)), foreign)
+      yield* fs.remove(path)
+      const large = yield* Effect.flip(changeConfig(home, becomes("#".repeat(1024 * 1024 + 1))))
+      assert.match(large.message, /would have 1048577 bytes, more than 1048576; shorten it first$/)
+      assert.deepStrictEqual(yield* fs.readDirectory(home), [])
+    }).pipe(Effect.provide(platform))
+  )
 })
