@@ -22,11 +22,15 @@ export const CREDENTIALS_FILE = "credentials.json"
 interface Reading {
   /** Differs when the file may have changed. */
   readonly stamp: string
+  /** Files that only others of them name, each with its stamp. */
+  readonly looked: ReadonlyMap<string, string>
   /** The last content that could be read. */
   readonly file: FileSettings
   readonly hookFiles: HookFiles | undefined
   readonly value: SettingsValue
 }
+
+const nothingLooked: ReadonlyMap<string, string> = new Map()
 
 /** Does no IO by itself: the first look at the file is the first use of `current`. */
 export const makeSettings = Effect.fnUntraced(function* (flags: Flags) {
@@ -68,10 +72,11 @@ export const makeSettings = Effect.fnUntraced(function* (flags: Flags) {
     return yield* Effect.result(readStoredKeys(fs, credentials, seen))
   })
 
-  const readPlugins = Effect.fnUntraced(function* (value: SettingsValue, seen: PluginLook) {
-    if (seen.folders.length === 0) return value
+  const readPlugins = Effect.fnUntraced(function* (value: SettingsValue, seen: PluginLook, last: Reading | undefined) {
+    if (seen.folders.length === 0) return { value, looked: nothingLooked }
     const { makePluginReader } = yield* Effect.promise(() => import("../plugins/PluginFolders.ts"))
-    return withPlugins(value, yield* makePluginReader(fs, paths)(seen))
+    const read = yield* makePluginReader(fs, paths, last?.value.plugins ?? [])(seen)
+    return { value: withPlugins(value, read), looked: read.looked }
   })
 
   /** All that is looked at before anything is read. */
@@ -116,9 +121,9 @@ export const makeSettings = Effect.fnUntraced(function* (flags: Flags) {
       ],
       lostRules: [...(isEmpty ? problem : []), ...merged.lostRules, ...(hookFiles?.lost ?? [])]
     }
-    const value = yield* readPlugins(own, seen.plugins)
+    const { looked, value } = yield* readPlugins(own, seen.plugins, last)
     yield* Effect.forEach(value.warnings, (warning) => Effect.logWarning(warning), { discard: true })
-    return { stamp, file, hookFiles, value } satisfies Reading
+    return { stamp, looked, file, hookFiles, value } satisfies Reading
   })
 
   const current = SynchronizedRef.modifyEffect(
@@ -128,7 +133,8 @@ export const makeSettings = Effect.fnUntraced(function* (flags: Flags) {
       const stamp = Object.values(seen)
         .map((look) => look.stamp)
         .join("|")
-      const reading = last?.stamp === stamp ? last : yield* read(stamp, seen, last)
+      const isSame = last?.stamp === stamp && [...last.looked].every(([file, its]) => lookAt(file).stamp === its)
+      const reading = isSame ? last : yield* read(stamp, seen, last)
       return [reading.value, reading] as const
     })
   )
