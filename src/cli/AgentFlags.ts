@@ -4,10 +4,9 @@ import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
-import { ExecutionMode } from "../domain/permission/ExecutionMode.ts"
+import { type ModeName, modeNames, modeOf } from "../domain/permission/ModeName.ts"
 import { parseRule } from "../domain/permission/PermissionRule.ts"
 import { SandboxProfile } from "../domain/sandbox/Profile.ts"
-import { modeOf } from "../services/settings/AgentSections.ts"
 import { effortNames } from "../services/settings/ConfigKeys.ts"
 import type { Flags } from "../services/Settings.ts"
 import { withPluginDirs } from "./PluginDirs.ts"
@@ -54,12 +53,10 @@ export const agentFlags = {
     ),
     Flag.withDefault(false)
   ),
-  mode: Flag.Literals("permission-mode", [
-    ...ExecutionMode.literals,
-    "default",
-    "acceptEdits",
-    "bypassPermissions"
-  ]).pipe(Flag.withDescription("Mode of new sessions, instead of ui.permission_mode"), Flag.optional),
+  mode: Flag.Literals("permission-mode", modeNames).pipe(
+    Flag.withDescription("Mode of new sessions, instead of ui.permission_mode"),
+    Flag.optional
+  ),
   sandbox: Flag.Literals("sandbox", SandboxProfile.literals).pipe(
     Flag.withDescription("How closely commands are confined, instead of sandbox.profile"),
     Flag.optional
@@ -102,7 +99,7 @@ export interface AgentFlags {
   readonly model: Option.Option<string>
   readonly effort: Option.Option<string>
   readonly alwaysApprove: boolean
-  readonly mode: Option.Option<Parameters<typeof modeOf>[0]>
+  readonly mode: Option.Option<ModeName>
   readonly sandbox: Option.Option<SandboxProfile>
   readonly harness: Option.Option<string>
   readonly agentProfile: Option.Option<string>

@@ -34,7 +34,7 @@ const speaker = (socket: Socket) => {
       return Effect.as(socket.send(JSON.stringify({ jsonrpc: "2.0", id, method, params })), id)
     })
   const hear = (fits: (message: Message) => boolean): Effect.Effect<Message> =>
-    Effect.flatMap(next, (message) => (fits(message) ? Effect.succeed(message) : hear(fits)))
+    Effect.filterOrElse(next, fits, () => hear(fits))
   const answer = (id: number) => hear((message) => message["id"] === id && message["method"] === undefined)
   return {
     ask,
@@ -376,7 +376,7 @@ describe("agent headless", () => {
       const say = (raw: WebSocket, id: number, method: string, params: object) =>
         Effect.sync(() => raw.send(JSON.stringify({ jsonrpc: "2.0", id, method, params })))
       const until = (link: typeof first, fits: (message: Message) => boolean): Effect.Effect<Message> =>
-        Effect.flatMap(link.next, (message) => (fits(message) ? Effect.succeed(message) : until(link, fits)))
+        Effect.filterOrElse(link.next, fits, () => until(link, fits))
       const answer = (link: typeof first, id: number) => until(link, (message) => message["id"] === id)
       yield* say(first.raw, 0, "initialize", initialize)
       yield* answer(first, 0)

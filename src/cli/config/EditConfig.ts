@@ -5,19 +5,17 @@ import * as References from "effect/References"
 import * as Toml from "effect/encoding/Toml"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
-import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
 import { closest } from "../../domain/text/Similar.ts"
 import { settings } from "../../composition/Platform.ts"
 import { Settings } from "../../services/Settings.ts"
-import { type ConfigValue, removeKey, setKey } from "../../services/settings/ConfigEdit.ts"
+import { type ConfigValue, keyText, removeKey, setKey } from "../../services/settings/ConfigEdit.ts"
 import { parseConfigFile } from "../../services/settings/ConfigFile.ts"
-import type { ConfigKey } from "../../services/settings/ConfigKey.ts"
+import { type ConfigKey, isTable } from "../../services/settings/ConfigKey.ts"
 import { jsonSchema, keyAt, keyPaths } from "../../services/settings/ConfigSchema.ts"
 import { changeConfig } from "../../services/settings/ConfigWriter.ts"
-import { keyText } from "../../services/settings/Provenance.ts"
 import { failed } from "../login/Here.ts"
 
 /** What the reader complains of is shown as such where it matters, and is no log. */
@@ -26,9 +24,6 @@ export const quietly = Effect.provideService(References.MinimumLogLevel, "None")
 const here = Effect.provide(settings({ alwaysApprove: false }))
 
 type KeyPath = ReadonlyArray<string>
-
-const isTable = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  Predicate.isObject(value) && !Array.isArray(value)
 
 /** The names of a dotted key, in which a name may be quoted as in the file. */
 export const pathOf = (text: string): KeyPath | undefined => {
@@ -65,7 +60,7 @@ export const isConfigValue = (value: unknown): value is ConfigValue =>
   typeof value === "boolean" ||
   (typeof value === "number" && Number.isFinite(value)) ||
   (Array.isArray(value) && value.every(isConfigValue)) ||
-  (isTable(value) && !Predicate.isDate(value) && Object.values(value).every(isConfigValue))
+  (isTable(value) && Object.values(value).every(isConfigValue))
 
 /** As TOML reads it where that fits, else as a text: quotes are what one forgets in a shell. */
 export const valueOf = (text: string, key: ConfigKey<unknown>): ConfigValue | undefined => {

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { providerTitle } from "../../services/models/Description.ts"
 import * as LocalServers from "../../services/models/LocalServers.ts"
-import { keyAdvice } from "../../services/models/ModelList.ts"
+import { hasOwnList, keyAdvice } from "../../services/models/ModelList.ts"
 import { baseUrlOf } from "../../services/models/provider/Providers.ts"
 import type { ModelsShape } from "../../services/Models.ts"
 import type { ProviderSettings, SettingsValue } from "../../services/Settings.ts"
@@ -71,7 +71,15 @@ export const keys = Effect.fnUntraced(function* (input: {
   return yield* Effect.forEach(providers, (provider) => checkKey(provider, file), { concurrency: "unbounded" })
 })
 
-export const models = Effect.fnUntraced(function* (settings: SettingsValue, { list }: ModelsShape, file: string) {
+export const models = Effect.fnUntraced(function* (
+  settings: SettingsValue,
+  { list }: ModelsShape,
+  file: string,
+  offline: boolean
+) {
+  if (offline && settings.providers.some(hasOwnList)) {
+    return [found("note", "models", "not listed, because of --offline: some are known to their endpoints alone")]
+  }
   const known = yield* list
   const [first] = known
   if (first === undefined) return [found("broken", "models", "there is none to choose", `add a provider to ${file}`)]

@@ -62,7 +62,7 @@ export const run = Effect.fnUntraced(
       Effect.map(home(settings.home), (finding) => [finding]),
       Effect.succeed(config(value, file, isThere)),
       keys({ settings: value, models: known, file, offline }),
-      models(value, known, file),
+      models(value, known, file, offline),
       offline ? Effect.succeed([]) : localServers(value),
       servers(value, scratch, offline),
       databases(settings.home),

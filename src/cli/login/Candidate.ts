@@ -14,6 +14,7 @@ import { parseBaseUrl } from "../../services/settings/BaseUrl.ts"
 import { parseConfigFile } from "../../services/settings/ConfigFile.ts"
 import { providerVariables } from "../../services/settings/Environment.ts"
 import type { FileProvider } from "../../services/settings/FileSettings.ts"
+import { isProviderName } from "../../services/settings/ProviderSection.ts"
 
 /** Who is signed in to, before there is a key. */
 export interface Candidate {
@@ -52,10 +53,8 @@ export const configured = Effect.fnUntraced(function* (
   return Result.match(parseConfigFile(text, file), { onSuccess: ({ providers }) => providers, onFailure: () => [] })
 })
 
-const validName = /^(?!scripted$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/
-
 export const nameProblem = (name: string): string | undefined =>
-  validName.test(name) ? undefined : "a provider's name has letters, digits, _ . and -, and is not scripted"
+  isProviderName(name) ? undefined : "a provider's name has letters, digits, _ . and -, and is not scripted"
 
 export const addressProblem = (address: string): string | undefined =>
   parseBaseUrl(address) === undefined

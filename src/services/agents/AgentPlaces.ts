@@ -2,6 +2,7 @@
 import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
 import type * as Path from "effect/Path"
+import { OWN_FOLDER } from "../project/OwnFolder.ts"
 
 export interface AgentPlace {
   readonly scope: "project" | "user"
@@ -12,8 +13,6 @@ export interface AgentPlace {
 
 /** Folders from the one of the session up to the root of its project. */
 const MOST_FOLDERS = 50
-
-const OWN = ".supercharge"
 
 export interface AgentPlaces {
   /** In the order in which they count. */
@@ -56,7 +55,7 @@ export const makeAgentPlaces = (
       const persons = new Set(yield* Effect.forEach(own, realOf))
       const places: Array<AgentPlace> = []
       for (const folder of folders) {
-        for (const name of [OWN, ".claude"]) {
+        for (const name of [OWN_FOLDER, ".claude"]) {
           const candidate = paths.join(folder, name, "agents")
           // Whoever works in their home folder has no project there.
           if (!persons.has(yield* realOf(candidate))) places.push({ scope: "project", folder: candidate, root })
@@ -67,7 +66,7 @@ export const makeAgentPlaces = (
     forNew: Effect.fnUntraced(function* (cwd, scope) {
       if (scope === "user") return { scope, folder: paths.join(home, "agents"), root: yield* realOf(home) }
       const root = (yield* foldersOf(cwd)).at(-1) ?? cwd
-      return { scope, folder: paths.join(root, OWN, "agents"), root }
+      return { scope, folder: paths.join(root, OWN_FOLDER, "agents"), root }
     })
   }
 }

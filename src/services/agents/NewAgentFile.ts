@@ -3,11 +3,11 @@ import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
 import type * as Path from "effect/Path"
 import type { PlatformError } from "effect/PlatformError"
-import * as Random from "effect/Random"
 import { InvalidInput } from "../../domain/Failure.ts"
 import { isWithin } from "../../domain/files/Paths.ts"
 import { makeRealPaths } from "../files/RealPath.ts"
 import type { AgentPlace } from "./AgentPlaces.ts"
+import { uniqueName } from "../files/FileLock.ts"
 
 export type WriteAgent = (
   place: Required<AgentPlace>,
@@ -43,8 +43,7 @@ export const makeAgentWriter = (fs: FileSystem.FileSystem, paths: Path.Path): Wr
 
   /** A name of its own first, which then takes the wanted one unless somebody has it: a link replaces nothing. */
   const put = Effect.fnUntraced(function* (path: string, text: string) {
-    const suffix = (yield* Random.nextIntBetween(0, 2 ** 48)).toString(36)
-    const temporary = paths.join(paths.dirname(path), `.new-agent.${suffix}.tmp`)
+    const temporary = paths.join(paths.dirname(path), `.new-agent.${yield* uniqueName}.tmp`)
     yield* Effect.gen(function* () {
       const file = yield* fs.open(temporary, { flag: "wx" })
       yield* file.writeAll(new TextEncoder().encode(text))

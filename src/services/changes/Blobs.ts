@@ -8,7 +8,7 @@ import type * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import type * as Path from "effect/Path"
 import type { PlatformError } from "effect/PlatformError"
-import * as Random from "effect/Random"
+import { uniqueName } from "../files/FileLock.ts"
 
 /** In bytes: what is larger is not kept. */
 export const FILE_LIMIT = 64 * 1024 * 1024
@@ -80,8 +80,7 @@ export const makeBlobs = (fs: FileSystem.FileSystem, paths: Path.Path): Blobs =>
     // Before it is among those that are counted.
     const sum = yield* usedBy(scratch)
     yield* fs.makeDirectory(folder(scratch), { recursive: true, mode: 0o700 })
-    const suffix = (yield* Random.nextIntBetween(0, 2 ** 48)).toString(36)
-    const temporary = `${path}.${suffix}`
+    const temporary = `${path}.${yield* uniqueName}`
     yield* Effect.onError(
       Effect.andThen(fs.writeFile(temporary, bytes, { flag: "wx", mode: 0o600 }), fs.rename(temporary, path)),
       () => Effect.ignore(fs.remove(temporary, { force: true }))

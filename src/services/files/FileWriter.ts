@@ -12,11 +12,11 @@ import type * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import type * as Path from "effect/Path"
 import type { PlatformError } from "effect/PlatformError"
-import * as Random from "effect/Random"
 import { clip } from "../../domain/text/Clip.ts"
 import { FileFailed } from "../ClientFS.ts"
 import { failure } from "./DiskFile.ts"
 import { systemText } from "./SystemText.ts"
+import { uniqueName } from "./FileLock.ts"
 
 /** `path` is a real path; null: the file goes. `like` is an existing file whose permissions a new file takes. */
 export interface FileState {
@@ -82,8 +82,7 @@ export const makeFileWriter = (fs: FileSystem.FileSystem, paths: Path.Path): Fil
     permissions: Permissions,
     executable?: boolean
   ) {
-    const suffix = (yield* Random.nextIntBetween(0, 2 ** 48)).toString(36)
-    const temporary = paths.join(paths.dirname(path), `.${clip(paths.basename(path), 60)}.${suffix}.tmp`)
+    const temporary = paths.join(paths.dirname(path), `.${clip(paths.basename(path), 60)}.${yield* uniqueName}.tmp`)
     yield* fill(temporary, bytes, permissions, executable).pipe(
       Effect.andThen(fs.rename(temporary, path)),
       Effect.onError(() => Effect.ignore(fs.remove(temporary, { force: true })))

@@ -1,6 +1,6 @@
 /**
- * What endpoints say that they offer: each is asked once in the life of the process, in the background, and what it said is
- * kept on disk, so that the next process knows it at once and an endpoint that is down loses nothing.
+ * What endpoints say that they offer: each is asked in the background until it answered once in the life of the process, and
+ * what it said is kept on disk, so that the next process knows it at once and an endpoint that is down loses nothing.
  */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -19,6 +19,9 @@ import { askEndpoint } from "./OfferedModels.ts"
 
 /** What is younger is taken for true; servers on this machine are asked in any case. */
 const FRESH = Duration.hours(1)
+
+/** One that did not answer is asked again, but not sooner: its server may have been started meanwhile. */
+const AGAIN = Duration.seconds(5)
 
 /** Endpoints that are remembered, those that were asked last. */
 const MOST_ENDPOINTS = 50
@@ -86,6 +89,8 @@ export interface EndpointModelsInput {
 export const make = Effect.fnUntraced(function* (input: EndpointModelsInput): Effect.fn.Return<EndpointModels> {
   const memory = memoryOf(input.fs, input.paths, input.home)
   const asked = new Map<string, Fiber.Fiber<void>>()
+  /** When those that did not answer were given up, in milliseconds. */
+  const silent = new Map<string, number>()
   const known = new Map<string, Remembered>()
 
   const recall = yield* Effect.cached(
@@ -112,15 +117,27 @@ export const make = Effect.fnUntraced(function* (input: EndpointModelsInput): Ef
     return at !== undefined && !isLoopback(provider) && now - at < Duration.toMillis(FRESH)
   }
 
+  const isDue = (key: string, now: number): boolean => {
+    const since = silent.get(key)
+    return !asked.has(key) || (since !== undefined && now - since >= Duration.toMillis(AGAIN))
+  }
+
+  const giveUp = Effect.fnUntraced(function* (key: string, why: string) {
+    silent.set(key, yield* Clock.currentTimeMillis)
+    yield* Effect.logDebug(why)
+  })
+
   const ask = Effect.fnUntraced(function* (providers: ReadonlyArray<ProviderSettings>) {
     yield* recall
     const now = yield* Clock.currentTimeMillis
     for (const provider of providers) {
       const key = keyOf(provider)
-      if (!hasOwnList(provider) || provider.baseUrl === undefined || asked.has(key) || isFresh(provider, now)) continue
+      if (!hasOwnList(provider) || provider.baseUrl === undefined || !isDue(key, now) || isFresh(provider, now))
+        continue
       const asking = learn(provider, provider.baseUrl).pipe(
-        Effect.catch(({ message }) => Effect.logDebug(`The provider ${provider.name} ${message}`))
+        Effect.catch(({ message }) => giveUp(key, `The provider ${provider.name} ${message}`))
       )
+      silent.delete(key)
       asked.set(key, yield* Effect.forkIn(asking, input.scope))
     }
   })

@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { direct, getJson } from "./GetJson.ts"
-import { modelsIn } from "./OfferedModels.ts"
+import { isEmbedding, modelsIn } from "./OfferedModels.ts"
 
 /** A server that was found. `models` are the ids that it knows; none where it has no model yet. */
 export interface LocalServer {
@@ -61,8 +61,6 @@ const ownedBy = (owner: string) =>
 /** Models that answer prompts, of a list of the OpenAI dialect. */
 const answering = (answer: unknown): ReadonlyArray<string> => (modelsIn(answer) ?? []).map((model) => model.id)
 
-const isEmbedding = (name: string): boolean => /(^|[-_/.])embed/i.test(name)
-
 /** A list that says nothing could be anyone's. */
 const unlessEmpty =
   (read: Place["read"]): Place["read"] =>
@@ -78,7 +76,7 @@ const readers = {
   ollama: (answer: unknown) => {
     const names = ollama(answer)
     if (names?.length === 0 && Object.keys(answer ?? {}).join() !== "models") return undefined
-    return names?.filter((name) => !isEmbedding(name))
+    return names?.filter((name) => !isEmbedding({ id: name }))
   },
   lmStudio: unlessEmpty(reading(LmStudioModels, ({ data }) => data.map((model) => model.id))),
   vllm: unlessEmpty(reading(ownedBy("vllm"), ({ data }) => data.map((model) => model.id))),

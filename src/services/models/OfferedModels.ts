@@ -57,7 +57,8 @@ const priceOf = ({ pricing }: Listed): ModelPrice | undefined => {
 }
 
 /** Models that turn texts into numbers answer no prompt. */
-const isEmbedding = ({ id, type }: Listed): boolean => type === "embeddings" || /(^|[-_/.])embed/i.test(id)
+export const isEmbedding = ({ id, type }: Pick<Listed, "id" | "type">): boolean =>
+  type === "embeddings" || /(^|[-_/.])embed/i.test(id)
 
 const settingsOf = (listed: Listed): ModelSettings => {
   const contextWindow =

@@ -6,7 +6,7 @@ import { SqlClient } from "effect/sql/SqlClient"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import { NotesFailed, type NotesShape } from "../Notes.ts"
 import * as SqliteClient from "../store/SqliteClient.ts"
-import { KNOWN_VERSION, migrate } from "./NotesTables.ts"
+import { tables } from "./NotesTables.ts"
 import * as SqlNotes from "./SqlNotes.ts"
 
 const unavailable = (message: string) => new NotesFailed({ reason: "unavailable", message })
@@ -32,12 +32,12 @@ const unusable =
 export const open = Effect.fnUntraced(function* (file: string): Effect.fn.Return<NotesShape, NotesFailed, Scope.Scope> {
   const [sql, version] = yield* Effect.gen(function* () {
     const sql = yield* SqliteClient.open(file)
-    return [sql, yield* Effect.provideService(migrate(), SqlClient, sql)] as const
+    return [sql, yield* Effect.provideService(tables.migrate(), SqlClient, sql)] as const
   }).pipe(Effect.mapError(unusable(file)))
-  if (version > KNOWN_VERSION) {
+  if (version > tables.known) {
     return yield* unavailable(
       `The notes in ${file} were written by a newer version of Super-Pi (version ${version} of its tables, this program ` +
-        `knows ${KNOWN_VERSION}). Update Super-Pi, or set SUPERCHARGE_HOME to another folder`
+        `knows ${tables.known}). Update Super-Pi, or set SUPERCHARGE_HOME to another folder`
     )
   }
   return SqlNotes.make(sql, unusable(file))

@@ -8,7 +8,8 @@ import * as Path from "effect/Path"
 import * as Schema from "effect/Schema"
 import { SecureRandom } from "effect/crypto/SecureRandom"
 import { Grant } from "../../domain/permission/Permission.ts"
-import { makeOwnFile, type OwnFileFailed } from "../files/OwnFile.ts"
+import { makeOwnFile } from "../files/OwnFile.ts"
+import type { OwnFileFailed } from "../files/OwnText.ts"
 import { Settings } from "../Settings.ts"
 
 /** What was answered, for which project, and when. Times are RFC 3339; `usedAt` is right to the day. */

@@ -16,6 +16,8 @@ import { manifests, type PluginLook } from "./PluginLook.ts"
 
 export interface ReadPlugins {
   readonly plugins: ReadonlyArray<Plugin>
+  /** What was read, with the stamp of the look at each: some places only a plugin itself names. */
+  readonly looked: ReadonlyMap<string, string>
   readonly warnings: ReadonlyArray<string>
   /** Those of the warnings that tell of hooks that do not hold. */
   readonly lost: ReadonlyArray<string>
@@ -49,6 +51,8 @@ const withRoot = (value: unknown, root: string): unknown => {
     : value
 }
 
+const untilThen = (problem: string): string => `${problem}. Until then its last good content holds`
+
 /** The servers may stand at the top of the file as well. */
 const wrapped = (document: unknown): unknown =>
   Predicate.isObject(document) && !Array.isArray(document) && !("mcpServers" in document)
@@ -62,22 +66,38 @@ const withRootVariables = (server: McpServerSettings, root: string): McpServerSe
     ? { ...server, spec: { ...server.spec, env: [...server.spec.env, ...rootPairs(root)] } }
     : server
 
-export const makePluginReader = (fs: FileSystem.FileSystem, path: Path.Path) => {
+/** `last` are those of the reading before: what of them guards the agent holds while somebody edits its file. */
+export const makePluginReader = (fs: FileSystem.FileSystem, path: Path.Path, last: ReadonlyArray<Plugin>) => {
+  const looked = new Map<string, string>()
+  const stamped = (file: string) => {
+    const look = lookAt(file)
+    looked.set(file, look.stamp)
+    return look
+  }
+
   const readOne = Effect.fnUntraced(function* (root: string) {
+    const before = last.find((plugin) => plugin.root === root)
     const warnings: Array<string> = []
     const lost: Array<string> = []
 
+    const complain = (problem: string) => void warnings.push(problem)
+    /** What was to forbid something and does not hold. */
+    const alarm = (problem: string) => {
+      complain(problem)
+      lost.push(problem)
+    }
+
     /** Undefined where there is no such file. */
-    const textOf = Effect.fnUntraced(function* (file: string, otherwise: string) {
-      const look = lookAt(file)
+    const textOf = Effect.fnUntraced(function* (file: string, otherwise: string, tell = complain) {
+      const look = stamped(file)
       if (look._tag === "Absent") return undefined
       if (look._tag === "Unusable") {
-        warnings.push(`${file} ${look.problem}; ${otherwise}`)
+        tell(`${file} ${look.problem}; ${otherwise}`)
         return undefined
       }
       const read = yield* Effect.result(fs.readFileString(file))
       if (Result.isSuccess(read)) return read.success
-      warnings.push(`${file} ${unreadable(read.failure.reason._tag)}; ${otherwise}`)
+      tell(`${file} ${unreadable(read.failure.reason._tag)}; ${otherwise}`)
       return undefined
     })
 
@@ -109,21 +129,25 @@ export const makePluginReader = (fs: FileSystem.FileSystem, path: Path.Path) => 
       named: string | Schema.JsonObject | undefined,
       usual: string,
       field: string,
-      otherwise: string
+      otherwise: string,
+      tell = complain
     ) {
       if (typeof named === "object") return { file: root, text: JSON.stringify(named) }
       const [file] = inside(named ?? usual, field)
-      const text = file === undefined ? undefined : yield* textOf(file, otherwise)
+      const text = file === undefined ? undefined : yield* textOf(file, otherwise, tell)
       return file === undefined || text === undefined ? undefined : { file, text }
     })
 
     const hooksOf = Effect.fnUntraced(function* ({ hooks }: Manifest) {
-      const part = yield* partOf(hooks, "hooks/hooks.json", "hooks", "no hook of it runs")
+      const part = yield* partOf(hooks, "hooks/hooks.json", "hooks", "no hook of it runs", alarm)
       if (part === undefined) return []
       const read = parseHookFile(part.text, part.file)
       if (Result.isFailure(read)) {
-        warnings.push(read.failure)
-        lost.push(read.failure)
+        if (before !== undefined && before.hooks.length > 0) {
+          complain(untilThen(read.failure))
+          return before.hooks
+        }
+        alarm(read.failure)
         return []
       }
       warnings.push(...read.success.warnings)
@@ -159,9 +183,11 @@ export const makePluginReader = (fs: FileSystem.FileSystem, path: Path.Path) => 
       )
 
     const manifest = yield* manifestOf()
-    const agents = yield* Effect.forEach(foldersOf(manifest.agents, "agents"), (place) =>
-      place.endsWith(".md") ? Effect.succeed([place]) : agentsIn(place)
-    )
+    const agents = yield* Effect.forEach(foldersOf(manifest.agents, "agents"), (place) => {
+      if (place.endsWith(".md")) return Effect.succeed([place])
+      stamped(place)
+      return agentsIn(place)
+    })
     const said = manifest.name ?? ""
     const plugin: Plugin = {
       name: NAME.test(said) ? said : path.basename(root).replace(/[^A-Za-z0-9_.-]+/g, "-"),
@@ -185,6 +211,6 @@ export const makePluginReader = (fs: FileSystem.FileSystem, path: Path.Path) => 
       if (earlier === undefined) plugins.set(plugin.name, plugin)
       else warnings.push(`${plugin.root} is not used: ${earlier.root} is a plugin of the same name`)
     }
-    return { plugins: [...plugins.values()], warnings, lost: read.flatMap((one) => one.lost) }
+    return { plugins: [...plugins.values()], looked, warnings, lost: read.flatMap((one) => one.lost) }
   })
 }

@@ -10,6 +10,7 @@ import type { AgentsSnapshot } from "../Agent.ts"
 import type { CustomAgentsShape, NewAgent } from "../CustomAgents.ts"
 import type { TurnSession } from "../Turn.ts"
 import type { Configured } from "./SessionOptions.ts"
+import * as Watch from "./Watch.ts"
 
 export interface SessionAgents {
   readonly list: () => ReadonlyArray<FoundAgent>
@@ -43,9 +44,6 @@ interface SessionAgentsInput {
   readonly tell: (isModeNew: boolean) => Effect.Effect<void>
 }
 
-/** How soon a change of files is told to those who watch. */
-const LOOK_EVERY = "3 seconds"
-
 /** Problems of one session that are told. */
 const MOST_TOLD = 100
 
@@ -69,10 +67,9 @@ export const make = Effect.fnUntraced(function* ({
   service,
   tell
 }: SessionAgentsInput): Effect.fn.Return<SessionAgents, never, Scope.Scope> {
-  const lifetime = yield* Effect.scope
   let found: ReadonlyArray<FoundAgent> = []
   let problems: ReadonlyArray<string> = []
-  let isWatching = false
+  let isFirst = true
   let brought: CustomAgent | undefined
   const told = new Set<string>()
 
@@ -116,15 +113,15 @@ export const make = Effect.fnUntraced(function* ({
     found = agents
     problems = its
     // Of the first list a client learns with the answer that opens the session.
-    if (isWatching && isChanged) yield* tell(current()?.name !== before)
+    if (!isFirst && isChanged) yield* tell(current()?.name !== before)
   })
+
+  const watch = yield* Watch.make(isWatched, look)
 
   const refresh = Effect.gen(function* () {
     yield* look
-    if (isWatching) return
-    isWatching = true
-    const again = Effect.suspend(() => (isWatched() ? look : Effect.void))
-    yield* Effect.forkIn(Effect.forever(Effect.delay(again, LOOK_EVERY)), lifetime)
+    isFirst = false
+    yield* watch.begin
   })
 
   return {

@@ -6,9 +6,10 @@ import type { Content } from "../../domain/Content.ts"
 import type { Notice } from "../../domain/Event.ts"
 import type { CommandAnswer, CommandPlace, CommandSession, CommandsShape } from "../Commands.ts"
 import type { Journal } from "./Journal.ts"
+import * as Watch from "./Watch.ts"
 
-/** How soon a change of files or servers is told to those who watch. */
-const LOOK_EVERY = "3 seconds"
+/** Problems of one session that are told. */
+const MOST_TOLD = 100
 
 export interface SlashCommands {
   /** From the first time on, whoever watches is told of changes. */
@@ -34,42 +35,27 @@ export const make = Effect.fnUntraced(function* ({
   place,
   warn
 }: SlashCommandsInput): Effect.fn.Return<SlashCommands, never, Scope.Scope> {
-  const lifetime = yield* Effect.scope
   const warned = new Set<string>()
-  let isWatching = false
   let told = ""
 
   const look = Effect.gen(function* () {
     const { commands: found, problems } = yield* commands.list(place)
     for (const title of problems) {
-      if (!warned.has(title)) warn({ _tag: "Notice", severity: "warning", title })
+      if (warned.has(title) || warned.size >= MOST_TOLD) continue
       warned.add(title)
+      warn({ _tag: "Notice", severity: "warning", title })
     }
     const text = JSON.stringify(found)
     const isNew = told !== "" && text !== told
     told = text
-    return { found, isNew }
-  })
-
-  const lookAgain = Effect.gen(function* () {
-    if (journal.watchers() === 0) return
-    const { found, isNew } = yield* look
     if (isNew) yield* journal.tellEach(() => [{ _tag: "CommandsChanged", commands: found }])
+    return found
   })
 
-  const watch = Effect.suspend(() => {
-    if (isWatching) return Effect.void
-    isWatching = true
-    return Effect.asVoid(Effect.forkIn(Effect.forever(Effect.delay(lookAgain, LOOK_EVERY)), lifetime))
-  })
+  const watch = yield* Watch.make(() => journal.watchers() > 0, Effect.asVoid(look))
 
   return {
-    list: Effect.gen(function* () {
-      const { found, isNew } = yield* look
-      if (isNew) yield* journal.tellEach(() => [{ _tag: "CommandsChanged", commands: found }])
-      yield* watch
-      return found
-    }),
+    list: Effect.tap(look, watch.begin),
     answer: (content, session) => {
       const typed = typedIn(content)
       return typed === undefined ? Effect.undefined : commands.run(typed, session)

@@ -17,6 +17,9 @@ export interface Telling {
   readonly tellWarnings: (view: View) => Effect.Effect<void>
 }
 
+/** Notices that wait for the next prompt; more would be noise. */
+const MOST_KEPT = 100
+
 interface TellingInput {
   readonly emit: (event: Event) => Effect.Effect<void>
   readonly messageId: Effect.Effect<MessageId>
@@ -40,7 +43,7 @@ export const make = ({ emit, messageId }: TellingInput): Telling => {
   return {
     tell,
     warn: (notice) => {
-      warnings.set(notice.title, notice)
+      if (warnings.size < MOST_KEPT || warnings.has(notice.title)) warnings.set(notice.title, notice)
     },
     tellWarnings: Effect.fnUntraced(function* (view) {
       const kept = [...warnings.values()]

@@ -1,30 +1,13 @@
-/** Reads the sections about how the agent behaves: sandbox, tools, modes, trust. */
-import type { ExecutionMode } from "../../domain/permission/ExecutionMode.ts"
+/** Reads the sections about how the agent behaves, beside its choices: sandbox, tools, memory of answers, trust. */
 import type { SandboxProfile } from "../../domain/sandbox/Profile.ts"
 import { type Complain, type Section, tellUnknown } from "./ConfigKey.ts"
 import * as keys from "./ConfigKeys.ts"
 
-/** Modes under the names of other agents. */
-const modeNames = {
-  default: "ask",
-  acceptEdits: "accept-edits",
-  bypassPermissions: "always-approve"
-} as const
-
-/** The mode of a name; ours or that of other agents. */
-export const modeOf = (name: ExecutionMode | keyof typeof modeNames): ExecutionMode =>
-  name === "default" || name === "acceptEdits" || name === "bypassPermissions" ? modeNames[name] : name
-
-/** What of these sections the file says. */
+/** What of these sections the file says, beside choices. */
 export interface AgentSettings {
   readonly sandboxProfile: SandboxProfile | undefined
   readonly processLimit: number | undefined
-  /** Seconds. */
-  readonly commandTimeout: number | undefined
-  readonly harness: string | undefined
-  readonly mode: ExecutionMode | undefined
   readonly rememberApprovals: boolean | undefined
-  readonly respectGitignore: boolean | undefined
   readonly mcpOutputLimit: number | undefined
   readonly allowedDomains: ReadonlyArray<string> | undefined
   readonly allowLocal: boolean | undefined
@@ -78,17 +61,12 @@ export const readAgentSections = (root: Section, complain: Complain, alarm: Comp
   const bash = root.section("toolset").section("bash")
   const fetch = root.section("toolset").section("web_fetch")
   const ui = root.section("ui")
-  const mode = ui.read("permission_mode", keys.ui.permission_mode)
   const domains = fetch.read("allowed_domains", keys.webFetch.allowed_domains)
   tellUnknownKeys(root, complain, alarm)
   return {
     sandboxProfile: readProfile(root, alarm),
     processLimit: bash.read("process_limit", keys.bash.process_limit),
-    commandTimeout: bash.read("timeout_secs", keys.bash.timeout_secs),
-    harness: root.section("agent").read("harness", keys.agent.harness),
-    mode: mode === undefined ? undefined : modeOf(mode),
     rememberApprovals: ui.read("remember_tool_approvals", keys.ui.remember_tool_approvals),
-    respectGitignore: root.section("tools").read("respect_gitignore", keys.tools.respect_gitignore),
     mcpOutputLimit: root.section("mcp").read("max_output_bytes", keys.mcp.max_output_bytes),
     allowedDomains: domains,
     allowLocal: fetch.read("allow_local", keys.webFetch.allow_local),

@@ -4,8 +4,8 @@
  */
 import * as Toml from "effect/encoding/Toml"
 import * as Equal from "effect/Equal"
-import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
+import { type Document, isTable } from "./ConfigKey.ts"
 import { describeTomlProblem } from "./TomlProblem.ts"
 import { type Pair, type Table, tablesOf, type Value } from "./TomlSpans.ts"
 
@@ -18,7 +18,6 @@ export type ConfigValue =
   | { readonly [key: string]: ConfigValue }
 
 type Path = ReadonlyArray<string>
-type Document = Readonly<Record<string, unknown>>
 
 const isList = (value: ConfigValue): value is ReadonlyArray<ConfigValue> => Array.isArray(value)
 
@@ -26,7 +25,8 @@ const isBare = /^[A-Za-z0-9_-]+$/
 
 const quoted = (text: string): string => JSON.stringify(text).replaceAll("\u007f", "\\u007f")
 
-const keyText = (path: Path): string => path.map((name) => (isBare.test(name) ? name : quoted(name))).join(".")
+/** A key as TOML writes it. */
+export const keyText = (path: Path): string => path.map((name) => (isBare.test(name) ? name : quoted(name))).join(".")
 
 /** A value as TOML writes it. */
 export const valueText = (value: ConfigValue): string => {
@@ -40,8 +40,6 @@ export const valueText = (value: ConfigValue): string => {
 const startsWith = (path: Path, beginning: Path): boolean => beginning.every((name, index) => path[index] === name)
 
 const isSame = (one: Path, other: Path): boolean => one.length === other.length && startsWith(one, other)
-
-const isTable = (value: unknown): value is Document => Predicate.isObject(value) && !Predicate.isDate(value)
 
 /** The document with this value; undefined where a value that is no table stands in the way. */
 const withValue = (document: Document, path: Path, value: ConfigValue): Document | undefined => {

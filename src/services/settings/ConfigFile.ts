@@ -3,6 +3,7 @@ import * as Toml from "effect/encoding/Toml"
 import * as Result from "effect/Result"
 import type { RelaySettings } from "../Settings.ts"
 import { readAgentSections, withoutProfile } from "./AgentSections.ts"
+import { readChoices } from "./ChoiceSection.ts"
 import { type Complain, readItem, rootSection, type Section, tellUnknown } from "./ConfigKey.ts"
 import * as keys from "./ConfigKeys.ts"
 import { placeIn } from "./ConfigLines.ts"
@@ -10,7 +11,7 @@ import type { FileProvider, FileSettings } from "./FileSettings.ts"
 import { readHooks } from "./HookSection.ts"
 import { readServers } from "./McpSection.ts"
 import { readPermission, ruleLists } from "./PermissionSection.ts"
-import { readProvider } from "./ProviderSection.ts"
+import { isProviderName, readProvider } from "./ProviderSection.ts"
 import { describeTomlProblem } from "./TomlProblem.ts"
 
 /** More would be noise on stderr. */
@@ -36,9 +37,6 @@ const sectionNames = [
   "auth",
   "cli"
 ]
-
-/** Model ids are `provider/model`, and `scripted/…` is taken. */
-const providerName = /^(?!scripted$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/
 
 const readRelay = (section: Section): RelaySettings => {
   const url = section.read("url", keys.relay.url)
@@ -69,7 +67,7 @@ const readProviders = (section: Section, complain: Complain): Pick<FileSettings,
   const providers: Array<FileProvider> = []
   const brokenProviders: Array<string> = []
   for (const [name, table] of section.sections()) {
-    if (!providerName.test(name)) {
+    if (!isProviderName(name)) {
       complain(table.path, "is no name for a provider: use letters, digits, _ . or -, and not scripted; it is left out")
       continue
     }
@@ -102,8 +100,7 @@ const readSections = (
   const auth = root.section("auth")
   const remote = root.section("remote")
   return {
-    defaultModel: root.section("models").read("default", keys.models.default),
-    defaultEffort: root.section("models").read("default_reasoning_effort", keys.models.default_reasoning_effort),
+    choices: readChoices(root),
     ...readProviders(root.section("providers"), complain),
     fsDelegation: root.section("acp").read("fs_delegation", keys.acp.fs_delegation),
     remoteCeiling: remote.read("execution_mode_ceiling", keys.remote.execution_mode_ceiling),

@@ -88,7 +88,8 @@ export interface Section {
   readonly items: (name: string) => ReadonlyArray<ListItem>
 }
 
-type Table = Readonly<Record<string, unknown>>
+/** A table as it was parsed. */
+export type Document = Readonly<Record<string, unknown>>
 
 /** A name that is repeated in complaints. Any other may be a value that slipped into the place of a key. */
 const speakable = /^[A-Za-z0-9_.-]{1,64}$/
@@ -102,7 +103,7 @@ export const spoken = (name: string): string => (speakable.test(name) ? name : "
 /** The same for one that nobody reads. */
 export const spokenUnknown = (name: string): string => (plainWord.test(name) ? name : "…")
 
-const isTable = (value: unknown): value is Table => Predicate.isObject(value) && !Predicate.isDate(value)
+export const isTable = (value: unknown): value is Document => Predicate.isObject(value) && !Predicate.isDate(value)
 
 /** The value of an item that is no key of its own. */
 export const readItem = <A>(item: ListItem, key: ConfigKey<A>, complain: Complain): A | undefined => {
@@ -112,7 +113,7 @@ export const readItem = <A>(item: ListItem, key: ConfigKey<A>, complain: Complai
   return key.unreadable
 }
 
-const makeSection = (table: Table, path: string, complain: Complain): Section => {
+const makeSection = (table: Document, path: string, complain: Complain): Section => {
   const pathOf = (name: string) => [path, spoken(name)].filter((part) => part !== "").join(".")
   const sectionOf = (name: string, value: unknown, otherwise: string): Section => {
     if (isTable(value)) return makeSection(value, pathOf(name), complain)
@@ -164,7 +165,7 @@ export const tellUnknown = (
 }
 
 /** The whole document. */
-export const rootSection = (document: Table, complain: Complain): Section => makeSection(document, "", complain)
+export const rootSection = (document: Document, complain: Complain): Section => makeSection(document, "", complain)
 
 /** The table that stands in a list. */
 export const sectionOfItem = (item: ListItem, complain: Complain): Section | undefined =>

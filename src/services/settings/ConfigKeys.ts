@@ -4,6 +4,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { PermissionRuleTable } from "../../domain/permission/PermissionRule.ts"
 import { ExecutionMode } from "../../domain/permission/ExecutionMode.ts"
+import { ModeName } from "../../domain/permission/ModeName.ts"
 import { SandboxProfile } from "../../domain/sandbox/Profile.ts"
 import type { FsDelegation, ProviderKind } from "../Settings.ts"
 import { baseUrlExpected, parseBaseUrl } from "./BaseUrl.ts"
@@ -25,9 +26,6 @@ const isMatcher = (pattern: string): boolean =>
 
 export const kinds: ReadonlyArray<ProviderKind> = ["anthropic", "openai", "google", "openai-compatible"]
 const delegations: ReadonlyArray<FsDelegation> = ["unsaved_only", "never", "always"]
-
-/** Our own names of modes, and those of other agents. */
-const ModeName = Schema.Union([ExecutionMode, Schema.Literals(["default", "acceptEdits", "bypassPermissions"])])
 
 /** From the least to the most. */
 export const effortNames = ["none", "minimal", "low", "medium", "high", "xhigh", "max"]

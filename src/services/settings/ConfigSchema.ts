@@ -12,7 +12,7 @@ export interface Shape {
     | { readonly each: Shape; readonly about: string }
 }
 
-const isKey = (part: Shape[string]): part is ConfigKey<unknown> => "decode" in part
+export const isKey = (part: Shape[string]): part is ConfigKey<unknown> => "decode" in part
 
 /** Without hooks, which are lists of tables and have no place that could be named. */
 export const shape: Shape = {

@@ -4,7 +4,7 @@ import * as Result from "effect/Result"
 import { readdirSync, type Stats, statSync } from "node:fs"
 
 /** In bytes. */
-const largestFile = 1024 * 1024
+export const largestFile = 1024 * 1024
 
 /** More files of hooks are not read, which is told. */
 const mostHookFiles = 100

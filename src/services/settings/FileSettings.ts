@@ -3,6 +3,7 @@ import type * as Redacted from "effect/Redacted"
 import type { ExecutionMode } from "../../domain/permission/ExecutionMode.ts"
 import type { HookSettings } from "../../domain/Hook.ts"
 import type { AgentSettings } from "./AgentSections.ts"
+import type { Choices } from "./Choices.ts"
 import type {
   FsDelegation,
   McpServerSettings,
@@ -23,8 +24,7 @@ export interface FileProvider {
 }
 
 export interface FileSettings {
-  readonly defaultModel: string | undefined
-  readonly defaultEffort: string | undefined
+  readonly choices: Choices
   readonly providers: ReadonlyArray<FileProvider>
   /**
    * Providers whose section cannot be followed. They are left out even if the environment has a key for them: a key
@@ -51,8 +51,7 @@ export interface FileSettings {
 
 /** No file. */
 export const emptyFile: FileSettings = {
-  defaultModel: undefined,
-  defaultEffort: undefined,
+  choices: {},
   providers: [],
   brokenProviders: [],
   fsDelegation: undefined,
@@ -65,11 +64,7 @@ export const emptyFile: FileSettings = {
   agent: {
     sandboxProfile: undefined,
     processLimit: undefined,
-    commandTimeout: undefined,
-    harness: undefined,
-    mode: undefined,
     rememberApprovals: undefined,
-    respectGitignore: undefined,
     mcpOutputLimit: undefined,
     allowedDomains: undefined,
     allowLocal: undefined,

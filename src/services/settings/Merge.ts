@@ -2,6 +2,7 @@
 import * as Duration from "effect/Duration"
 import type * as Redacted from "effect/Redacted"
 import type { Flags, ProviderSettings, SettingsValue } from "../Settings.ts"
+import type { Choices } from "./Choices.ts"
 import { type Environment, providerVariables } from "./Environment.ts"
 import type { FileProvider, FileSettings } from "./FileSettings.ts"
 
@@ -109,18 +110,22 @@ export const mergeSettings = (sources: Sources): SettingsValue => {
     const keySource: KeySource = exported === undefined ? storedAs(name) : { kind: "variable", name: variable }
     providers.push({ name, kind, apiKey, keySource, ...(baseUrl === undefined ? {} : { baseUrl }), models: [] })
   }
-  const fixedModel = flags.model ?? environment.model
-  const defaultModel = fixedModel ?? file.defaultModel
-  const defaultEffort = flags.effort ?? file.defaultEffort
+  const model = flags.model ?? environment.model
+  const fixed: Choices = {
+    ...(model === undefined ? {} : { defaultModel: model }),
+    ...(flags.effort === undefined ? {} : { defaultEffort: flags.effort }),
+    ...(flags.harness === undefined ? {} : { harness: flags.harness }),
+    ...(flags.mode === undefined ? {} : { mode: flags.mode })
+  }
   const { gatewayToken } = environment
   const { agent, disabledServers, hooks, mcpServers, permission } = file
   const sandboxProfile = flags.sandbox ?? environment.sandbox ?? agent.sandboxProfile
-  const harness = flags.harness ?? agent.harness
-  const mode = flags.mode ?? agent.mode
   const allowedDomains = agent.allowedDomains
   return {
-    ...(defaultModel === undefined ? {} : { defaultModel }),
-    ...(defaultEffort === undefined ? {} : { defaultEffort }),
+    respectGitignore: defaultSettings.respectGitignore,
+    ...file.choices,
+    ...fixed,
+    fixed,
     providers,
     fsDelegation: file.fsDelegation ?? defaultSettings.fsDelegation,
     permission: {
@@ -136,19 +141,15 @@ export const mergeSettings = (sources: Sources): SettingsValue => {
     useLeader: file.useLeader ?? defaultSettings.useLeader,
     ...(gatewayToken === undefined ? {} : { gatewayToken }),
     alwaysApprove: flags.alwaysApprove,
-    ...(mode === undefined ? {} : { mode }),
-    ...(harness === undefined ? {} : { harness }),
     ...(flags.agentProfile === undefined ? {} : { agentProfile: flags.agentProfile }),
     ...(sandboxProfile === undefined ? {} : { sandboxProfile }),
     processLimit: agent.processLimit ?? defaultSettings.processLimit,
-    ...(agent.commandTimeout === undefined ? {} : { commandTimeout: Duration.seconds(agent.commandTimeout) }),
     hooks,
     mcpServers: mcpServers.filter(({ spec }) => !disabledServers.includes(spec.name)),
     plugins: [],
     disabledServers,
     mcpOutputLimit: agent.mcpOutputLimit ?? defaultSettings.mcpOutputLimit,
     rememberApprovals: agent.rememberApprovals ?? defaultSettings.rememberApprovals,
-    respectGitignore: agent.respectGitignore ?? defaultSettings.respectGitignore,
     webFetch: {
       ...(allowedDomains === undefined ? {} : { allowedDomains }),
       allowLocal: agent.allowLocal ?? defaultSettings.webFetch.allowLocal
@@ -156,12 +157,6 @@ export const mergeSettings = (sources: Sources): SettingsValue => {
     ...(flags.maxRequests === undefined ? {} : { maxRequests: flags.maxRequests }),
     // A run that was told to trust asks nobody.
     folderTrust: flags.trust !== true && (agent.folderTrust ?? defaultSettings.folderTrust),
-    fixed: {
-      ...(fixedModel === undefined ? {} : { defaultModel: fixedModel }),
-      ...(flags.effort === undefined ? {} : { defaultEffort: flags.effort }),
-      ...(flags.harness === undefined ? {} : { harness: flags.harness }),
-      ...(flags.mode === undefined ? {} : { mode: flags.mode })
-    },
     warnings,
     lostRules: file.lostRules
   }

@@ -2,15 +2,15 @@
 import type * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { SandboxProfile, stricter } from "../../domain/sandbox/Profile.ts"
 import type { Flags } from "../Settings.ts"
-import { modeOf } from "./AgentSections.ts"
-import { isChoice } from "./Choices.ts"
-import type { ConfigKey } from "./ConfigKey.ts"
+import { ModeName, modeOf } from "../../domain/permission/ModeName.ts"
+import { isChoice } from "./ChoiceSection.ts"
+import { keyText } from "./ConfigEdit.ts"
+import { type Document, isTable } from "./ConfigKey.ts"
 import { providerVariables, readEnvironment, readVariable } from "./Environment.ts"
-import { type Shape, shape } from "./ConfigSchema.ts"
+import { isKey, type Shape, shape } from "./ConfigSchema.ts"
 
 /** What says a value, from the one that everything wins over to the one that wins over everything. */
 export type Layer = "default" | "file" | "project" | "login" | "environment" | "flag"
@@ -41,18 +41,6 @@ export interface Explained {
   readonly from: Origin
   readonly over: ReadonlyArray<Origin>
 }
-
-type Document = Readonly<Record<string, unknown>>
-
-const isTable = (value: unknown): value is Document => Predicate.isObject(value) && !Predicate.isDate(value)
-
-const bare = /^[A-Za-z0-9_-]+$/
-
-/** As TOML writes it. */
-export const keyText = (path: Path): string =>
-  path.map((name) => (bare.test(name) ? name : JSON.stringify(name))).join(".")
-
-const isKey = (part: Shape[string]): part is ConfigKey<unknown> => "decode" in part
 
 /** What of a document is read, each value that fits its key. */
 const leavesOf = (
@@ -170,10 +158,11 @@ const over = (below: Explained | undefined, { from, isSecret, path, value }: Sai
   return { key, value, isSecret, from, over: [below.from, ...below.over] }
 }
 
+const isMode = Schema.is(ModeName)
+
+/** A mode by our own name. */
 const shownValue = (key: string, value: unknown): unknown =>
-  key === "ui.permission_mode" && (value === "default" || value === "acceptEdits" || value === "bypassPermissions")
-    ? modeOf(value)
-    : value
+  key === "ui.permission_mode" && isMode(value) ? modeOf(value) : value
 
 const order = new Map(Object.keys(shape).map((name, index) => [name, index]))
 const rank = (key: string): number => order.get(key.split(".")[0] ?? "") ?? order.size

@@ -48,6 +48,9 @@ const readModel = (item: ListItem, complain: Complain): ModelSettings | undefine
 const isDefined = <A>(value: A | undefined): value is A => value !== undefined
 
 /** Undefined, with a complaint, when the section cannot be followed as it was meant. */
+/** Model ids are `provider/model`, and `scripted/…` is taken. */
+export const isProviderName = (name: string): boolean => /^(?!scripted$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/.test(name)
+
 export const readProvider = (name: string, section: Section, complain: Complain): FileProvider | undefined => {
   const usualKind = providerVariables.find((variables) => variables.name === name)?.kind
   const kind = section.has("kind") ? section.read("kind", keys.provider.kind) : usualKind

@@ -22,11 +22,15 @@ export const CREDENTIALS_FILE = "credentials.json"
 interface Reading {
   /** Differs when the file may have changed. */
   readonly stamp: string
+  /** Files that only others of them name, each with its stamp. */
+  readonly looked: ReadonlyMap<string, string>
   /** The last content that could be read. */
   readonly file: FileSettings
   readonly hookFiles: HookFiles | undefined
   readonly value: SettingsValue
 }
+
+const nothingLooked: ReadonlyMap<string, string> = new Map()
 
 /** Does no IO by itself: the first look at the file is the first use of `current`. */
 export const makeSettings = Effect.fnUntraced(function* (flags: Flags) {
@@ -68,22 +72,28 @@ export const makeSettings = Effect.fnUntraced(function* (flags: Flags) {
     return yield* Effect.result(readStoredKeys(fs, credentials, seen))
   })
 
-  const readPlugins = Effect.fnUntraced(function* (value: SettingsValue, seen: PluginLook) {
-    if (seen.folders.length === 0) return value
+  const readPlugins = Effect.fnUntraced(function* (value: SettingsValue, seen: PluginLook, last: Reading | undefined) {
+    if (seen.folders.length === 0) return { value, looked: nothingLooked }
     const { makePluginReader } = yield* Effect.promise(() => import("../plugins/PluginFolders.ts"))
-    return withPlugins(value, yield* makePluginReader(fs, paths)(seen))
+    const read = yield* makePluginReader(fs, paths, last?.value.plugins ?? [])(seen)
+    return { value: withPlugins(value, read), looked: read.looked }
+  })
+
+  /** All that is looked at before anything is read. */
+  const lookAround = () => ({
+    config: lookAt(path),
+    hooks: lookAtHooks(hooksFolder),
+    keys: lookAt(credentials),
+    plugins: lookAtPlugins(pluginDirs, home)
   })
 
   const read = Effect.fnUntraced(function* (
     stamp: string,
-    seen: Look,
-    hooksSeen: HooksLook,
-    keysSeen: Look,
-    pluginsSeen: PluginLook,
+    seen: ReturnType<typeof lookAround>,
     last: Reading | undefined
   ) {
-    const hookFiles = yield* readHooks(hooksSeen, last)
-    const content = yield* Effect.result(readFile(seen))
+    const hookFiles = yield* readHooks(seen.hooks, last)
+    const content = yield* Effect.result(readFile(seen.config))
     const file = Result.getOrElse(content, () => last?.file ?? emptyFile)
     const isEmpty = file === emptyFile
     const problem = Result.match(content, {
@@ -97,7 +107,7 @@ export const makeSettings = Effect.fnUntraced(function* (flags: Flags) {
     const names = new Set(file.providers.flatMap(({ apiKeyEnv }) => apiKeyEnv ?? []))
     const namedKeys = new Map<string, Redacted.Redacted<string> | undefined>()
     for (const name of names) namedKeys.set(name, yield* readSecret(provider, name))
-    const stored = yield* readKeys(keysSeen)
+    const stored = yield* readKeys(seen.keys)
     const storedKeys = Result.getOrElse(stored, () => noStoredKeys)
     const merged = mergeSettings({ file, path, environment, namedKeys, storedKeys, flags })
     const own: SettingsValue = {
@@ -111,20 +121,20 @@ export const makeSettings = Effect.fnUntraced(function* (flags: Flags) {
       ],
       lostRules: [...(isEmpty ? problem : []), ...merged.lostRules, ...(hookFiles?.lost ?? [])]
     }
-    const value = yield* readPlugins(own, pluginsSeen)
+    const { looked, value } = yield* readPlugins(own, seen.plugins, last)
     yield* Effect.forEach(value.warnings, (warning) => Effect.logWarning(warning), { discard: true })
-    return { stamp, file, hookFiles, value } satisfies Reading
+    return { stamp, looked, file, hookFiles, value } satisfies Reading
   })
 
   const current = SynchronizedRef.modifyEffect(
     latest,
     Effect.fnUntraced(function* (last) {
-      const seen = lookAt(path)
-      const hooksSeen = lookAtHooks(hooksFolder)
-      const keysSeen = lookAt(credentials)
-      const pluginsSeen = lookAtPlugins(pluginDirs, home)
-      const stamp = [seen, hooksSeen, keysSeen, pluginsSeen].map((look) => look.stamp).join("|")
-      const reading = last?.stamp === stamp ? last : yield* read(stamp, seen, hooksSeen, keysSeen, pluginsSeen, last)
+      const seen = lookAround()
+      const stamp = Object.values(seen)
+        .map((look) => look.stamp)
+        .join("|")
+      const isSame = last?.stamp === stamp && [...last.looked].every(([file, its]) => lookAt(file).stamp === its)
+      const reading = isSame ? last : yield* read(stamp, seen, last)
       return [reading.value, reading] as const
     })
   )

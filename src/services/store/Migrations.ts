@@ -1,7 +1,7 @@
-/** The tables of the session store, and how an older file becomes a present one. */
+/** The tables of the session store. */
 import * as Effect from "effect/Effect"
-import * as Migrator from "effect/sql/Migrator"
 import { SqlClient } from "effect/sql/SqlClient"
+import { makeTables } from "./Tables.ts"
 
 const sessions = Effect.gen(function* () {
   const sql = yield* SqlClient
@@ -24,25 +24,4 @@ const sessions = Effect.gen(function* () {
   )`
 })
 
-const TABLE = "migrations"
-const steps = { "0001_sessions": sessions }
-
-/** The version of the tables that this program knows. */
-export const KNOWN_VERSION = Object.keys(steps).length
-
-const present = Effect.fnUntraced(function* () {
-  const sql = yield* SqlClient
-  const [latest] = yield* sql<{ version: number | null }>`SELECT MAX(migration_id) AS version FROM ${sql(TABLE)}`
-  return latest?.version ?? 0
-})
-
-/**
- * Brings the tables up to date, and gives their version: above `KNOWN_VERSION` if a later program made them. Writes
- * only if there is something to do, so that a file that another process holds can still be opened.
- */
-export const migrate = Effect.fnUntraced(function* () {
-  const found = yield* Effect.orElseSucceed(present(), () => 0)
-  if (found >= KNOWN_VERSION) return found
-  yield* Migrator.make({})({ loader: Migrator.fromRecord(steps), table: TABLE })
-  return yield* present()
-})
+export const tables = makeTables({ "0001_sessions": sessions })

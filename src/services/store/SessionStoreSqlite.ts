@@ -3,15 +3,14 @@
  * the first operation, and again by the next one after a failure.
  */
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
-import * as FileSystem from "effect/FileSystem"
+import type * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
-import * as Path from "effect/Path"
-import * as Scope from "effect/Scope"
+import type * as Path from "effect/Path"
 import * as Stream from "effect/Stream"
 import { StoreFailed } from "../../domain/Failure.ts"
 import { systemText } from "../files/SystemText.ts"
 import { SessionStore, type SessionStoreShape } from "../SessionStore.ts"
+import { openOnce, prepare } from "./DatabaseFile.ts"
 
 const unavailable = (message: string) => new StoreFailed({ reason: "unavailable", message })
 
@@ -35,37 +34,13 @@ const deferred = (opened: Effect.Effect<SessionStoreShape, StoreFailed>): Sessio
   fork: (from, record) => Effect.flatMap(opened, (store) => store.fork(from, record))
 })
 
-/** What a failed attempt opened is closed at once; what succeeded stays open for as long as the layer. */
-const makeDeferred = Effect.fnUntraced(function* (
-  open: Effect.Effect<SessionStoreShape, StoreFailed, Scope.Scope>
-): Effect.fn.Return<SessionStoreShape, never, Scope.Scope> {
-  const scope = yield* Effect.scope
-  const opened = yield* Scope.fork(scope).pipe(
-    Effect.flatMap((own) =>
-      Effect.onError(Scope.provide(open, own), (cause) => Scope.close(own, Exit.failCause(cause)))
-    ),
-    Effect.uninterruptible,
-    Effect.cachedWithTTL((exit) => (Exit.isSuccess(exit) ? "Infinity" : "0 millis"))
-  )
-  return deferred(opened)
-})
-
-/** Makes the folder (0700) and the file (0600): what people and models wrote is nobody else's to read. */
-const prepare = Effect.fnUntraced(function* (
-  file: string
-): Effect.fn.Return<void, StoreFailed, FileSystem.FileSystem | Path.Path> {
-  const fileSystem = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
-  yield* fileSystem.makeDirectory(path.dirname(file), { recursive: true, mode: 0o700 }).pipe(
-    Effect.andThen(Effect.scoped(fileSystem.open(file, { flag: "a", mode: 0o600 }))),
-    Effect.mapError((error) =>
-      unavailable(
-        `The session store ${file} cannot be opened: ${systemText(error)}. Make its folder one that you may write, ` +
-          "or set SUPERCHARGE_HOME to another"
-      )
+const prepareStore = (file: string) =>
+  Effect.mapError(prepare(file), (error) =>
+    unavailable(
+      `The session store ${file} cannot be opened: ${systemText(error)}. Make its folder one that you may write, ` +
+        "or set SUPERCHARGE_HOME to another"
     )
   )
-})
 
 /** Where sessions are kept. */
 export interface SessionStoreSqliteOptions {
@@ -80,9 +55,15 @@ export const layer = ({
   Layer.effect(
     SessionStore,
     Effect.contextWith((context) =>
-      makeDeferred(Effect.andThen(Effect.provideContext(prepare(file), context), openDatabase(file)))
+      Effect.map(
+        openOnce(Effect.andThen(Effect.provideContext(prepareStore(file), context), openDatabase(file))),
+        deferred
+      )
     )
   )
 
 /** A store that ends with its scope, for tests and for sessions that nobody wants to keep. */
-export const layerMemory: Layer.Layer<SessionStore> = Layer.effect(SessionStore, makeDeferred(openDatabase(":memory:")))
+export const layerMemory: Layer.Layer<SessionStore> = Layer.effect(
+  SessionStore,
+  Effect.map(openOnce(openDatabase(":memory:")), deferred)
+)

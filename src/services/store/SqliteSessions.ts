@@ -4,7 +4,7 @@ import type * as Scope from "effect/Scope"
 import { SqlClient } from "effect/sql/SqlClient"
 import type { StoreFailed } from "../../domain/Failure.ts"
 import type { SessionStoreShape } from "../SessionStore.ts"
-import { KNOWN_VERSION, migrate } from "./Migrations.ts"
+import { tables } from "./Migrations.ts"
 import * as SqliteClient from "./SqliteClient.ts"
 import * as SqlSessionStore from "./SqlSessionStore.ts"
 import { storeFailed, tooNew } from "./StoreFailure.ts"
@@ -15,8 +15,8 @@ export const open = Effect.fnUntraced(function* (
 ): Effect.fn.Return<SessionStoreShape, StoreFailed, Scope.Scope> {
   const [sql, version] = yield* Effect.gen(function* () {
     const sql = yield* SqliteClient.open(file)
-    return [sql, yield* Effect.provideService(migrate(), SqlClient, sql)] as const
+    return [sql, yield* Effect.provideService(tables.migrate(), SqlClient, sql)] as const
   }).pipe(Effect.mapError((error) => storeFailed(file, error)))
-  if (version > KNOWN_VERSION) return yield* tooNew(file, version, KNOWN_VERSION)
+  if (version > tables.known) return yield* tooNew(file, version, tables.known)
   return SqlSessionStore.make(sql, (error) => storeFailed(file, error))
 })

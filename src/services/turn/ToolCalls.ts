@@ -13,6 +13,7 @@ import type { HooksShape } from "../Hooks.ts"
 import type { PermissionBrokerShape } from "../PermissionBroker.ts"
 import type { PreparedCall, ToolContext, ToolDefinition, ToolOutcome } from "../ToolDefinition.ts"
 import type { TurnSession } from "../Turn.ts"
+import { runIn } from "./TurnHooks.ts"
 import type { Workspace } from "../Workspace.ts"
 
 /** A call as the model made it. `input` is whatever the model wrote. */
@@ -100,14 +101,8 @@ export const make = (
   const confinement = confinements.of({ cwd: workspace.cwd, harness })
   const update = (id: ToolCallId, patch: ToolCallPatch) => session.emit({ _tag: "ToolCallUpdated", id, patch })
 
-  const runHooks = Effect.fnUntraced(function* (occasion: HookOccasion) {
-    const { denied, problems } = yield* hooks.run(
-      { sessionId: workspace.sessionId, cwd: workspace.cwd, mode: yield* session.mode },
-      occasion
-    )
-    for (const title of problems) yield* session.emit({ _tag: "Notice", severity: "warning", title })
-    return denied
-  })
+  const hooksHear = runIn(hooks)
+  const runHooks = (occasion: HookOccasion) => hooksHear(session, occasion)
 
   /** Once in a session: commands run free although nobody asked for that. */
   const tellUnconfined = Effect.fnUntraced(function* () {

@@ -16,23 +16,28 @@ export interface TurnHooks {
 const textOf = (prompt: ReadonlyArray<Content>): string =>
   prompt.flatMap((content) => (content.type === "text" ? [content.text] : [])).join("\n")
 
-export const make = (hooks: HooksShape): TurnHooks => {
-  const begun = new WeakSet<Scope.Scope>()
-
-  const run = Effect.fnUntraced(function* (session: TurnSession, occasion: HookOccasion) {
+/** Runs what the person wants to hear of an occasion in a turn, and tells what went wrong with it; why it must not be, if so. */
+export const runIn = (hooks: HooksShape) =>
+  Effect.fnUntraced(function* (session: TurnSession, occasion: HookOccasion) {
     const { cwd, sessionId } = session.workspace
     const { denied, problems } = yield* hooks.run({ sessionId, cwd, mode: yield* session.mode }, occasion)
     for (const title of problems) yield* session.emit({ _tag: "Notice", severity: "warning", title })
     return denied
   })
 
+export const make = (hooks: HooksShape): TurnHooks => {
+  const begun = new WeakSet<Scope.Scope>()
+
+  const run = runIn(hooks)
+
   const beginSession = Effect.fnUntraced(function* (session: TurnSession) {
     const { cwd, lifetime, sessionId } = session.workspace
     if (begun.has(lifetime)) return
     begun.add(lifetime)
-    yield* run(session, { event: "SessionStart" })
     const mode = yield* session.mode
+    // First, so that a start that is cancelled has its end, too.
     yield* Scope.addFinalizer(lifetime, Effect.asVoid(hooks.run({ sessionId, cwd, mode }, { event: "SessionEnd" })))
+    yield* run(session, { event: "SessionStart" })
   })
 
   return {

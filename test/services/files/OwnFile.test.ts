@@ -149,6 +149,25 @@ describe("a file of the agent's own", () => {
     }).pipe(Effect.provide(platform))
   )
 
+  it.effect("that could not be written back as it is stays so, whatever it is", () =>
+    Effect.gen(function* () {
+      const { fs, work } = yield* setUp
+      const file = yield* numbers(work)
+      const refuses = Effect.map(Effect.flip(file.change(() => [undefined, [1]])), ({ reason }) => reason)
+      const foreign = Uint8Array.of(0x5b, 0x5d, 0xe9)
+      yield* fs.writeFile(`${work}/list`, foreign)
+      assert.strictEqual(yield* refuses, "damaged")
+      assert.deepStrictEqual(new Uint8Array(yield* fs.readFile(`${work}/list`)), foreign)
+      yield* fs.remove(`${work}/list`)
+      yield* fs.makeDirectory(`${work}/list`)
+      assert.strictEqual(yield* refuses, "damaged")
+      yield* fs.remove(`${work}/list`, { recursive: true })
+      yield* write(`${work}/list`, "\uFEFF[2]")
+      assert.deepStrictEqual(yield* file.read, [2])
+      assert.deepStrictEqual(yield* fs.readDirectory(work), ["list"])
+    }).pipe(Effect.provide(platform))
+  )
+
   it.live.prop(
     "loses no change, whoever makes it and whoever is interrupted",
     [

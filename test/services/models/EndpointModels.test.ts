@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import * as TestClock from "effect/testing/TestClock"
 import { Models } from "../../../src/services/Models.ts"
 import { hasOwnList } from "../../../src/services/models/ModelList.ts"
 import * as ModelsLive from "../../../src/services/models/ModelsLive.ts"
@@ -150,6 +151,22 @@ describe("the list of an endpoint", () => {
         }).pipe(Effect.scoped)
       )
       assert.deepStrictEqual([before, after], ["work/a", "work/a,work/new"])
+    }).pipe(Effect.provide(platform))
+  )
+
+  it.effect("is asked for again where a server was started meanwhile, and not at every look", () =>
+    Effect.gen(function* () {
+      const endpoint = yield* ProviderServer.start
+      const provider = { ...server, baseUrl: `${endpoint.origin}/v1` }
+      const looks = Effect.gen(function* () {
+        const before = yield* Effect.andThen(ids, ids)
+        const asked = endpoint.asked().length
+        endpoint.offer(offering("a"))
+        yield* TestClock.adjust("5 seconds")
+        return { before, asked, after: yield* ids }
+      })
+      const found = yield* process(yield* home, provider, looks)
+      assert.deepStrictEqual(found, { before: [], asked: 1, after: ["work/a"] })
     }).pipe(Effect.provide(platform))
   )
 })

@@ -154,6 +154,40 @@ describe("a plugin", () => {
       assert.lengthOf((yield* current).hooks, 0)
     })
   )
+
+  it.live("is read again when a file changed that only it names, and keeps its hooks while that is being written", () =>
+    Effect.gen(function* () {
+      const { current, root } = yield* withPlugins({
+        "one/plugin.json": JSON.stringify({ hooks: "./mine/guard.json" }),
+        "one/mine/guard.json": hook("first")
+      })
+      const commands = Effect.map(current, ({ hooks, lostRules, warnings }) => ({
+        hooks: hooks.map(({ action }) => (action._tag === "Command" ? action.command : "")),
+        lostRules,
+        warnings
+      }))
+      const guard = join(root, "one/mine/guard.json")
+      assert.deepStrictEqual(yield* commands, { hooks: ["first"], lostRules: [], warnings: [] })
+      put(guard, hook("the second one"))
+      assert.deepStrictEqual(yield* commands, { hooks: ["the second one"], lostRules: [], warnings: [] })
+      put(guard, "{")
+      for (const { hooks, lostRules, warnings } of [yield* commands, yield* commands]) {
+        assert.deepStrictEqual([hooks, lostRules], [["the second one"], []])
+        assert.match(warnings.join(), /guard\.json .*\. Until then its last good content holds$/)
+      }
+      put(guard, hook("third"))
+      assert.deepStrictEqual(yield* commands, { hooks: ["third"], lostRules: [], warnings: [] })
+    })
+  )
+
+  it.live("tells in each session which hooks do not hold, also where their file cannot be read at all", () =>
+    Effect.gen(function* () {
+      const { current } = yield* withPlugins({ "one/hooks/hooks.json/x": "a folder in the place of the file" })
+      const { hooks, lostRules } = yield* current
+      assert.deepStrictEqual(hooks, [])
+      assert.match(lostRules.join(), /hooks\.json is a Directory; make it a plain file; no hook of it runs$/)
+    })
+  )
 })
 
 describe("without plugins", () => {

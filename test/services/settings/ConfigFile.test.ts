@@ -79,7 +79,11 @@ const cases: ReadonlyArray<Case> = [
     warnings: [/permission must be a table/],
     lost: [0]
   },
-  { name: "a default model", text: '[models]\ndefault = "local/qwen"', value: { defaultModel: "local/qwen" } },
+  {
+    name: "a default model",
+    text: '[models]\ndefault = "local/qwen"',
+    value: { choices: { defaultModel: "local/qwen" } }
+  },
   {
     name: "a default model without provider",
     text: '[models]\ndefault = "qwen"',

@@ -1,7 +1,9 @@
 /** Where hooks stand in a turn, and what becomes of it when they say no. */
 import { assert, describe, it } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import type { HookOccasion } from "../../../src/domain/Hook.ts"
@@ -10,6 +12,7 @@ import { Confinements } from "../../../src/services/Confinements.ts"
 import { Hooks } from "../../../src/services/Hooks.ts"
 import type { ScriptPart } from "../../../src/services/models/script/Script.ts"
 import { PermissionBroker } from "../../../src/services/PermissionBroker.ts"
+import * as TurnHooks from "../../../src/services/turn/TurnHooks.ts"
 import { echo, fakeTools } from "../../support/fakeTools.ts"
 import { nothingAsked, scripted, spoken, steps } from "../../support/models.ts"
 import { runTurn } from "../../support/turns.ts"
@@ -127,6 +130,28 @@ describe("hooks of a turn", () => {
       assert.strictEqual(names().filter((name) => name === "Stop").length, 3)
       assert.strictEqual(asked.prompts.length, 5)
       assert.include(JSON.stringify(spoken(asked.prompts[2] ?? [])), "not yet")
+    })
+  )
+
+  it.effect("hear of the end of a session whose first prompt was cancelled while they heard of its start", () =>
+    Effect.gen(function* () {
+      const heard: Array<string> = []
+      const begun = yield* Deferred.make<void>()
+      const { begin } = TurnHooks.make({
+        run: (_session, { event }) =>
+          Effect.suspend(() => {
+            heard.push(event)
+            const answer = Effect.succeed({ denied: undefined, problems: [] })
+            return event === "SessionStart" ? Effect.andThen(Deferred.succeed(begun, undefined), Effect.never) : answer
+          })
+      })
+      const lifetime = yield* Scope.make()
+      const { session } = makeSession({ workspace: { ...makeSession().session.workspace, lifetime } })
+      const prompt = yield* Effect.forkChild(begin(session, []))
+      yield* Deferred.await(begun)
+      yield* Fiber.interrupt(prompt)
+      yield* Scope.close(lifetime, Exit.void)
+      assert.deepStrictEqual(heard, ["SessionStart", "SessionEnd"])
     })
   )
 })

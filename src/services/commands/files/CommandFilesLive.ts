@@ -8,6 +8,7 @@ import * as Stream from "effect/Stream"
 import { parseCommand, parseSkill } from "../../../domain/CommandFile.ts"
 import { CommandFiles, type FileCommand, type FoundFiles, type Skill } from "../../CommandFiles.ts"
 import { Plugins } from "../../Plugins.ts"
+import { OWN_FOLDER } from "../../project/OwnFolder.ts"
 import { Settings } from "../../Settings.ts"
 import { type Candidate, type CommandPlace, LARGEST, makeScan } from "./Scan.ts"
 
@@ -29,7 +30,7 @@ interface Read {
 const isSkill = (value: FileCommand | Skill): value is Skill => "folder" in value
 
 /** Where a project has its commands and skills; the last two are those of other agents. */
-const FOLDERS = [".supercharge", ".claude", ".agents"]
+const FOLDERS = [OWN_FOLDER, ".claude", ".agents"]
 
 /** The first of each name. */
 const unique = <A extends { readonly name: string }>(all: ReadonlyArray<A>): ReadonlyArray<A> => {
