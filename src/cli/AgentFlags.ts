@@ -10,6 +10,7 @@ import { SandboxProfile } from "../domain/sandbox/Profile.ts"
 import { modeOf } from "../services/settings/AgentSections.ts"
 import { effortNames } from "../services/settings/ConfigKeys.ts"
 import type { Flags } from "../services/Settings.ts"
+import { explained } from "./Explained.ts"
 import { withPluginDirs } from "./PluginDirs.ts"
 import type { LeaderChoice } from "./Stdio.ts"
 
@@ -89,6 +90,13 @@ export const agentFlags = {
     Flag.withDescription("Trust the folders of this run's sessions, without asking and without keeping it"),
     Flag.withDefault(false)
   ),
+  cwd: Flag.Directory("cwd", { mustExist: true }).pipe(
+    Flag.withMetavar("folder"),
+    Flag.withDescription(
+      "Work as if started in this folder: relative paths of the flags beside it are meant from there"
+    ),
+    Flag.optional
+  ),
   leader: Flag.Boolean("leader").pipe(
     Flag.withDescription(
       "Over stdio, share one agent with your other editors; --no-leader forces one of its own. Else cli.use_leader of the configuration"
@@ -111,6 +119,8 @@ export interface AgentFlags {
   readonly deny: ReadonlyArray<string>
   readonly pluginDirs: ReadonlyArray<string>
   readonly trust: boolean
+  /** An absolute path. */
+  readonly cwd: Option.Option<string>
   readonly leader: Option.Option<boolean>
   readonly leaderSocket: Option.Option<string>
 }
@@ -132,8 +142,17 @@ const plainFlagsOf = (flags: AgentFlags): Flags => {
   }
 }
 
-/** Fails where a file that a flag names cannot be used. */
+/** The folder of this process, before anything is looked up in it. */
+const enter = (folder: string) =>
+  Effect.try({
+    try: () => process.chdir(folder),
+    catch: () =>
+      new Error(`--cwd ${folder}: this user may not enter the folder; name another, or change its permissions`)
+  }).pipe(explained)
+
+/** Fails where a folder or a file that a flag names cannot be used. */
 export const flagsOf = Effect.fnUntraced(function* (flags: AgentFlags) {
+  if (Option.isSome(flags.cwd)) yield* enter(flags.cwd.value)
   const plain = yield* withPluginDirs(plainFlagsOf(flags))
   if (Option.isNone(flags.agentProfile)) return plain
   const { checkProfile } = yield* Effect.promise(() => import("./AgentProfile.ts"))
@@ -173,7 +192,7 @@ export const ownFlags = ({
 
 /** How the flags of `agent` are spelled, for whoever looks for them in the wrong place. */
 export const flagsWithValue =
-  /^(?:-m|--(?:model|reasoning-effort|effort|permission-mode|sandbox|harness|agent-profile|allow|ask|deny|plugin-dir|leader-socket))(?:=|$)/
+  /^(?:-m|--(?:model|reasoning-effort|effort|permission-mode|sandbox|harness|agent-profile|allow|ask|deny|plugin-dir|cwd|leader-socket))(?:=|$)/
 export const flagsWithoutValue = /^--(?:always-approve|yolo|trust|leader|no-leader)(?:=|$)/
 
 /** Which agent stdio serves. */

@@ -103,11 +103,14 @@ const misplaced = (args: ReadonlyArray<string>): string | undefined => {
   const isValue = (at: number) => flagsWithValue.test(args[at - 1] ?? "") && args[at - 1]?.includes("=") === false
   if (args[0] === "agent") {
     const at = args.findIndex((arg, at) => transports.has(arg) && !isValue(at))
-    const flag = at === -1 ? undefined : args.slice(at + 1).find(isFlag)
+    // The inbox is the one that has a folder of its own, so there it is looked for behind the name.
+    const behind = args.slice(at + 1).filter((arg) => args[at] !== "daemon" || !/^--cwd(?:=|$)/.test(arg))
+    const flag = at === -1 ? undefined : behind.find(isFlag)
     return flag && `${flag} stands after the transport's name: write super-pi agent ${flag} … ${args[at]}`
   }
-  const at = args.findIndex((arg, at) => (arg === "acp" || arg === "agent") && !isValue(at))
-  const flag = args.slice(0, Math.max(at, 0)).find(isFlag)
+  // Behind another command, `agent` may be what that command takes.
+  const at = args.findIndex((arg, at) => !arg.startsWith("-") && !isValue(at))
+  const flag = args[at] === "acp" || args[at] === "agent" ? args.slice(0, at).find(isFlag) : undefined
   const isTask = args.some((arg) => /^(?:-p|--prompt)(?:=|$)/.test(arg))
   return flag === undefined || isTask
     ? undefined
