@@ -45,7 +45,7 @@ describe("command line", () => {
     ["trust list", "super-pi trust list"],
     ["trust revoke", "super-pi trust revoke"],
     ["token create", "super-pi token create"],
-    ["token list", "super-pi token list"],
+    ["token list", "super-pi token list", "--json"],
     ["token revoke", "super-pi token revoke"]
   ]) {
     it.live(`--help of "super-pi ${path}" is on stdout and names all that it takes`, () =>
