@@ -1,6 +1,5 @@
 /** `models`: what can be chosen. */
 import * as Command from "effect/cli/Command"
-import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import { jsonFlag } from "./JsonFlag.ts"
 
