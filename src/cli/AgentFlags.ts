@@ -1,4 +1,5 @@
 /** The flags that every transport shares. They stand before the transport's name. */
+import * as CliError from "effect/cli/CliError"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
@@ -10,7 +11,6 @@ import { SandboxProfile } from "../domain/sandbox/Profile.ts"
 import { modeOf } from "../services/settings/AgentSections.ts"
 import { effortNames } from "../services/settings/ConfigKeys.ts"
 import type { Flags } from "../services/Settings.ts"
-import { explained } from "./Explained.ts"
 import { withPluginDirs } from "./PluginDirs.ts"
 import type { LeaderChoice } from "./Stdio.ts"
 
@@ -146,9 +146,12 @@ const plainFlagsOf = (flags: AgentFlags): Flags => {
 const enter = (folder: string) =>
   Effect.try({
     try: () => process.chdir(folder),
-    catch: () =>
-      new Error(`--cwd ${folder}: this user may not enter the folder; name another, or change its permissions`)
-  }).pipe(explained)
+    catch: (cause) =>
+      new CliError.UserError({
+        cause,
+        userMessage: `--cwd ${folder}: this user may not enter the folder; name another, or change its permissions`
+      })
+  })
 
 /** Fails where a folder or a file that a flag names cannot be used. */
 export const flagsOf = Effect.fnUntraced(function* (flags: AgentFlags) {
