@@ -1,4 +1,5 @@
 /** The flags that every transport shares. They stand before the transport's name. */
+import * as CliError from "effect/cli/CliError"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
@@ -86,6 +87,13 @@ export const agentFlags = {
     Flag.withDescription("Trust the folders of this run's sessions, without asking and without keeping it"),
     Flag.withDefault(false)
   ),
+  cwd: Flag.Directory("cwd", { mustExist: true }).pipe(
+    Flag.withMetavar("folder"),
+    Flag.withDescription(
+      "Work as if started in this folder: relative paths of the flags beside it are meant from there"
+    ),
+    Flag.optional
+  ),
   leader: Flag.Boolean("leader").pipe(
     Flag.withDescription(
       "Over stdio, share one agent with your other editors; --no-leader forces one of its own. Else cli.use_leader of the configuration"
@@ -108,6 +116,8 @@ export interface AgentFlags {
   readonly deny: ReadonlyArray<string>
   readonly pluginDirs: ReadonlyArray<string>
   readonly trust: boolean
+  /** An absolute path. */
+  readonly cwd: Option.Option<string>
   readonly leader: Option.Option<boolean>
   readonly leaderSocket: Option.Option<string>
 }
@@ -129,8 +139,20 @@ const plainFlagsOf = (flags: AgentFlags): Flags => {
   }
 }
 
-/** Fails where a file that a flag names cannot be used. */
+/** The folder of this process, before anything is looked up in it. */
+const enter = (folder: string) =>
+  Effect.try({
+    try: () => process.chdir(folder),
+    catch: (cause) =>
+      new CliError.UserError({
+        cause,
+        userMessage: `--cwd ${folder}: this user may not enter the folder; name another, or change its permissions`
+      })
+  })
+
+/** Fails where a folder or a file that a flag names cannot be used. */
 export const flagsOf = Effect.fnUntraced(function* (flags: AgentFlags) {
+  if (Option.isSome(flags.cwd)) yield* enter(flags.cwd.value)
   const plain = yield* withPluginDirs(plainFlagsOf(flags))
   if (Option.isNone(flags.agentProfile)) return plain
   const { checkProfile } = yield* Effect.promise(() => import("./AgentProfile.ts"))
@@ -170,7 +192,7 @@ export const ownFlags = ({
 
 /** How the flags of `agent` are spelled, for whoever looks for them in the wrong place. */
 export const flagsWithValue =
-  /^(?:-m|--(?:model|reasoning-effort|effort|permission-mode|sandbox|harness|agent-profile|allow|ask|deny|plugin-dir|leader-socket))(?:=|$)/
+  /^(?:-m|--(?:model|reasoning-effort|effort|permission-mode|sandbox|harness|agent-profile|allow|ask|deny|plugin-dir|cwd|leader-socket))(?:=|$)/
 export const flagsWithoutValue = /^--(?:always-approve|yolo|trust|leader|no-leader)(?:=|$)/
 
 /** Which agent stdio serves. */

@@ -96,22 +96,40 @@ const program = Command.make("super-pi", oneShotFlags, oneShot).pipe(
 
 const transports = new Set(["stdio", "serve", "daemon", "headless", "leader"])
 
-const isFlag = (arg: string): boolean => flagsWithValue.test(arg) || flagsWithoutValue.test(arg)
+/** Flags that a transport has for itself. */
+const ofTransport =
+  /^--(?:bind|secret|allow-origin|tls-cert|tls-key|grace|relay-url|relay-token-file|relay-origin)(?:=|$)/
+const ofTransportAlone = /^--(?:acp|companion)$/
 
-/** What stands in the wrong place of the flags that the agent's transports share, and where it belongs. */
+/** The flag alone: its value may be a secret. */
+const named = (flag: string | undefined): string | undefined => flag?.replace(/=.*$/s, "")
+
+const isFlag = (arg: string): boolean => flagsWithValue.test(arg) || flagsWithoutValue.test(arg)
+const isTransportFlag = (arg: string): boolean => ofTransport.test(arg) || ofTransportAlone.test(arg)
+
+/** What stands in the wrong place of the flags of the agent and of its transports, and where it belongs. */
 const misplaced = (args: ReadonlyArray<string>): string | undefined => {
-  const isValue = (at: number) => flagsWithValue.test(args[at - 1] ?? "") && args[at - 1]?.includes("=") === false
+  const takesValue = (arg = "") => (flagsWithValue.test(arg) || ofTransport.test(arg)) && !arg.includes("=")
+  const positionOf = (fits: (arg: string) => boolean) =>
+    args.findIndex((arg, at) => fits(arg) && !takesValue(args[at - 1]))
   if (args[0] === "agent") {
-    const at = args.findIndex((arg, at) => transports.has(arg) && !isValue(at))
-    const flag = at === -1 ? undefined : args.slice(at + 1).find(isFlag)
-    return flag && `${flag} stands after the transport's name: write super-pi agent ${flag} … ${args[at]}`
+    const at = positionOf((arg) => transports.has(arg))
+    if (at === -1) return undefined
+    const early = named(args.slice(0, at).find(isTransportFlag))
+    if (early !== undefined) {
+      return `${early} stands before the transport's name: write super-pi agent ${args[at]} ${early} …`
+    }
+    // The inbox is the one that has a folder of its own, so there it is looked for behind the name.
+    const late = args.slice(at + 1).find((arg) => isFlag(arg) && !(args[at] === "daemon" && /^--cwd(?:=|$)/.test(arg)))
+    return late && `${late} stands after the transport's name: write super-pi agent ${late} … ${args[at]}`
   }
-  const at = args.findIndex((arg, at) => (arg === "acp" || arg === "agent") && !isValue(at))
-  const flag = args.slice(0, Math.max(at, 0)).find(isFlag)
-  const isTask = args.some((arg) => /^(?:-p|--prompt)(?:=|$)/.test(arg))
-  return flag === undefined || isTask
-    ? undefined
-    : `${flag} stands before ${args[at]}: write super-pi ${args[at]} ${flag} …`
+  // Behind another command, these words may be what that command takes.
+  const at = positionOf((arg) => !arg.startsWith("-"))
+  const word = args[at] ?? ""
+  if (args.some((arg) => /^(?:-p|--prompt)(?:=|$)/.test(arg))) return undefined
+  if (word !== "leader" && transports.has(word)) return `${word} is a transport: write super-pi agent ${word} …`
+  const flag = word === "acp" || word === "agent" ? args.slice(0, at).find(isFlag) : undefined
+  return flag === undefined ? undefined : `${flag} stands before ${word}: write super-pi ${word} ${flag} …`
 }
 
 const services = Layer.mergeAll(

@@ -1,9 +1,9 @@
 /** `config`: what is configured and where it comes from, and changes of one key. */
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
-import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import { agentFlags, flagsOf } from "./AgentFlags.ts"
+import { jsonFlag } from "./JsonFlag.ts"
 
 const key = Argument.String("key").pipe(Argument.withDescription("Such as sandbox.profile"))
 
@@ -15,11 +15,7 @@ const show = Command.make(
       Argument.withDescription("A key or a section, such as sandbox; default: all"),
       Argument.optional
     ),
-    json: Flag.Boolean("json").pipe(
-      Flag.withoutNegation,
-      Flag.withDescription("One JSON object a line, for scripts"),
-      Flag.withDefault(false)
-    )
+    json: jsonFlag
   },
   Effect.fnUntraced(function* ({ json, key, ...flags }) {
     const { run } = yield* Effect.promise(() => import("./config/ShowConfig.ts"))

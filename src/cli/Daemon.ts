@@ -18,12 +18,6 @@ import * as Started from "./Started.ts"
 const variable = "SUPERCHARGE_PASSWORD"
 const bindVariable = "SUPERAGENT_BIND"
 
-const cwd = Flag.Directory("cwd", { mustExist: true }).pipe(
-  Flag.withMetavar("FOLDER"),
-  Flag.withDescription("Where conversations work that name no folder; the current one unless given"),
-  Flag.optional
-)
-
 const acp = Flag.Boolean("acp").pipe(
   Flag.withoutNegation,
   Flag.withDescription("Serve ACP instead, as agent serve does, at the daemon's address"),
@@ -56,12 +50,11 @@ export const daemon = Command.make(
   {
     bind: bindFlag({ host: "0.0.0.0", port: 8790 }, bindVariable),
     secret: secretFlag(variable),
-    cwd,
     acp,
     companion,
     ...listenerFlags
   },
-  Effect.fnUntraced(function* ({ acp, bind, companion, cwd, grace, origins, secret: given, tlsCert, tlsKey }) {
+  Effect.fnUntraced(function* ({ acp, bind, companion, grace, origins, secret: given, tlsCert, tlsKey }) {
     const flags = yield* agentOptions
     const tls = yield* tlsOf(tlsCert, tlsKey)
     if (acp && companion) {
@@ -78,7 +71,7 @@ export const daemon = Command.make(
     }
     if (companion) yield* Console.error(`${Companion.program} is missing: serving ACP over WebSocket instead`)
     const { alwaysApprove } = flags
-    const folder = Option.getOrElse(cwd, () => process.cwd())
+    const folder = process.cwd()
     const options = {
       flags,
       bind,

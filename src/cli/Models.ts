@@ -1,16 +1,12 @@
 /** `models`: what can be chosen. */
 import * as Command from "effect/cli/Command"
-import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
+import { jsonFlag } from "./JsonFlag.ts"
 
 export const models = Command.make(
   "models",
   {
-    json: Flag.Boolean("json").pipe(
-      Flag.withoutNegation,
-      Flag.withDescription("One JSON object a line, for scripts"),
-      Flag.withDefault(false)
-    )
+    json: jsonFlag
   },
   Effect.fnUntraced(function* ({ json }) {
     const { run } = yield* Effect.promise(() => import("./login/RunModels.ts"))

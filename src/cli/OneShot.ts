@@ -44,11 +44,6 @@ export const oneShotFlags = {
     ),
     Flag.optional
   ),
-  cwd: Flag.String("cwd").pipe(
-    Flag.withMetavar("folder"),
-    Flag.withDescription("The folder to work in, instead of this one"),
-    Flag.optional
-  ),
   ...sharedFlags
 }
 
@@ -58,7 +53,6 @@ type Parsed = Omit<AgentFlags, "leader" | "leaderSocket"> & {
   readonly resume: Option.Option<string>
   readonly continue: boolean
   readonly maxTurns: Option.Option<number>
-  readonly cwd: Option.Option<string>
 }
 
 /** A task that is left out is on standard input: what follows is a flag, or nothing. */

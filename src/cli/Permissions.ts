@@ -12,6 +12,7 @@ import * as ProjectFiles from "../composition/Projects.ts"
 import { Grants, type RememberedGrant } from "../services/permission/Grants.ts"
 import { Projects } from "../services/Projects.ts"
 import { explained } from "./Explained.ts"
+import { jsonFlag } from "./JsonFlag.ts"
 
 const services = Layer.mergeAll(Grants.layer, ProjectFiles.layer).pipe(
   Layer.provideMerge(settings({ alwaysApprove: false }))
@@ -63,11 +64,7 @@ const NOTHING_HERE = "Nothing is remembered for this project. Add --all to see t
 const list = Command.make(
   "list",
   {
-    json: Flag.Boolean("json").pipe(
-      Flag.withoutNegation,
-      Flag.withDescription("One JSON object a line, for scripts"),
-      Flag.withDefault(false)
-    ),
+    json: jsonFlag,
     all: Flag.Boolean("all").pipe(
       Flag.withoutNegation,
       Flag.withDescription("Of every project, not only the one of this folder"),

@@ -8,6 +8,7 @@ import * as Redacted from "effect/Redacted"
 import { TokenStore } from "../services/auth/TokenStore.ts"
 import { tokenStore } from "../composition/Platform.ts"
 import { explained } from "./Explained.ts"
+import { jsonFlag } from "./JsonFlag.ts"
 
 /** Runs against the token store. What goes wrong there is a sentence for the person at the terminal. */
 const withStore = <A, E extends { readonly message: string }>(
@@ -33,12 +34,13 @@ const create = Command.make(
 
 const list = Command.make(
   "list",
-  {},
-  Effect.fnUntraced(function* () {
+  { json: jsonFlag },
+  Effect.fnUntraced(function* ({ json }) {
     const tokens = yield* withStore((store) => store.list)
     if (tokens.length === 0) return yield* Console.error("There is no token. Make one with: super-pi token create NAME")
     for (const { createdAt, id, lastUsedAt, name } of tokens) {
-      yield* Console.log([id, name, `created ${createdAt}`, `last used ${lastUsedAt ?? "never"}`].join("\t"))
+      if (json) yield* Console.log(JSON.stringify({ id, name, createdAt, lastUsedAt }))
+      else yield* Console.log([id, name, `created ${createdAt}`, `last used ${lastUsedAt ?? "never"}`].join("\t"))
     }
   })
 ).pipe(Command.withDescription("List the gateway tokens, the oldest first; the tokens themselves are not kept"))

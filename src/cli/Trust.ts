@@ -12,6 +12,7 @@ import { makeProjects } from "../services/project/ProjectsLive.ts"
 import { shown } from "../services/project/Trustable.ts"
 import { Settings } from "../services/Settings.ts"
 import { explained } from "./Explained.ts"
+import { jsonFlag } from "./JsonFlag.ts"
 
 const folder = Argument.String("folder").pipe(
   Argument.withDescription("A folder of the project; the one you are in unless given"),
@@ -24,14 +25,16 @@ const failed = (userMessage: string) => new CliError.UserError({ cause: userMess
 
 const list = Command.make(
   "list",
-  {},
-  Effect.fnUntraced(function* () {
+  { json: jsonFlag },
+  Effect.fnUntraced(function* ({ json }) {
     const projects = yield* makeProjects
     const decisions = yield* explained(projects.list)
     if (decisions.length === 0)
       yield* Console.error("No folder was decided about. Trust one with: super-pi trust FOLDER")
     for (const { decidedAt, root, trusted } of decisions) {
-      yield* Console.log([trusted ? "trusted" : "never", shown(root), `since ${decidedAt.slice(0, 10)}`].join("\t"))
+      if (json) yield* Console.log(JSON.stringify({ root, trusted, decidedAt }))
+      else
+        yield* Console.log([trusted ? "trusted" : "never", shown(root), `since ${decidedAt.slice(0, 10)}`].join("\t"))
     }
   }, provided)
 ).pipe(Command.withDescription("List the folders that were decided about"))

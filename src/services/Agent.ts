@@ -33,7 +33,12 @@ export interface SessionWishes {
   readonly model?: string
   readonly effort?: string
   readonly mode?: ExecutionMode
+  /** Wins over `mode` where it is offered, and is no wish where it is not. */
+  readonly preferredMode?: ExecutionMode
+  /** At the start alone. */
   readonly rules?: string
+  /** Added to `rules`. When a session is opened again, it takes the place of what was added before. */
+  readonly appended?: string
   readonly systemPrompt?: string
   /** At the start alone: the name of an agent, or one as its fields and `prompt` say. Else that of the settings. */
   readonly agentProfile?: string | Readonly<Record<string, unknown>>

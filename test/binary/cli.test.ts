@@ -1,7 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { version } from "../../src/domain/Version.ts"
-import { run } from "../support/Program.ts"
+import { mkdirSync, realpathSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { folder, run, start } from "../support/Program.ts"
 
 const lines = (text: string): ReadonlyArray<string> => text.split("\n").filter((line) => line !== "")
 
@@ -19,6 +21,7 @@ describe("command line", () => {
     ["sessions", "list", "show", "export", "delete"],
     ["sessions export", "super-pi sessions export", "--format", "--output", "--force"],
     ["acp", "super-pi acp", "--model", "--always-approve", "--yolo", "ask rules for commands"],
+    ["acp", "--agent-profile", "--reasoning-effort", "--plugin-dir", "--cwd"],
     ["acp", "--permission-mode", "--sandbox", "--harness", "--allow", "--ask", "--deny", "--trust"],
     ["agent", "stdio", "serve", "daemon", "headless", "leader", "--model", "--always-approve", "--yolo"],
     ["agent stdio", "super-pi agent stdio", "--model"],
@@ -42,7 +45,7 @@ describe("command line", () => {
     ["trust list", "super-pi trust list"],
     ["trust revoke", "super-pi trust revoke"],
     ["token create", "super-pi token create"],
-    ["token list", "super-pi token list"],
+    ["token list", "super-pi token list", "--json"],
     ["token revoke", "super-pi token revoke"]
   ]) {
     it.live(`--help of "super-pi ${path}" is on stdout and names all that it takes`, () =>
@@ -69,6 +72,14 @@ describe("command line", () => {
     ["--trust agent stdio", "--trust stands before agent: write super-pi agent --trust"],
     ["agent stdio --sandbox off", "--sandbox stands after the transport's name"],
     ["agent stdio --model some/model", "--model stands after the transport's name"],
+    ["agent --secret=x serve", "error: --secret stands before the transport's name:"],
+    ["agent --secret x serve", "--secret stands before the transport's name: write super-pi agent serve --secret …"],
+    ["agent --yolo --bind=127.0.0.1:0 daemon", "write super-pi agent daemon --bind …"],
+    ["serve --bind 127.0.0.1:0", "serve is a transport: write super-pi agent serve …"],
+    ["agent stdio --cwd /", "--cwd stands after the transport's name: write super-pi agent --cwd … stdio"],
+    ["--cwd / acp", "--cwd stands before acp: write super-pi acp --cwd"],
+    ["acp --cwd /no-such-folder", "does not exist: /no-such-folder"],
+    ["-p hello --cwd /no-such-folder", "does not exist: /no-such-folder"],
     ["agent stdio --yolo", "--yolo stands after the transport's name"],
     ["token", "a command is missing"],
     ["token revoke", "id"]
@@ -82,4 +93,40 @@ describe("command line", () => {
       })
     )
   }
+
+  it.live("--cwd is as if the program had been started there, for every transport and for a task", () =>
+    Effect.gen(function* () {
+      const place = realpathSync(yield* folder)
+      const agent = "---\ndescription: Reads\n---\nRead only.\n"
+      writeFileSync(join(place, "reader.md"), agent)
+      mkdirSync(join(place, "tools"))
+      writeFileSync(join(place, "script.json"), JSON.stringify({ steps: [{ parts: [{ text: "Here." }] }] }))
+      const flags = ["--cwd", place, "--agent-profile", "reader.md", "--plugin-dir", "tools"]
+      for (const args of [
+        ["acp", ...flags],
+        ["agent", ...flags, "stdio"]
+      ]) {
+        assert.deepStrictEqual(yield* run(args), { end: 0, stdout: "", stderr: "" })
+      }
+      const missing = yield* run(["agent", "--cwd", place, "--agent-profile", "writer.md", "stdio"])
+      assert.deepStrictEqual([missing.end, missing.stdout], [1, ""])
+      assert.include(missing.stderr, `--agent-profile: ${join(place, "writer.md")}`)
+      const shown = yield* run(["config", "show", ...flags, "agent"])
+      assert.strictEqual(shown.end, 0, shown.stderr)
+      const task = ["-p", "Where?", ...flags, "--model", `scripted/${join(place, "script.json")}`]
+      const told = yield* run([...task, "--output-format", "stream-json"])
+      assert.strictEqual(told.end, 0, told.stderr)
+      assert.include(told.stdout, `"cwd":"${place}"`)
+      const inbox = yield* start(["agent", ...flags, "daemon", "--bind", "127.0.0.1:0"])
+      const serving = yield* Effect.callback<string>((resume) => {
+        let said = ""
+        inbox.on("close", () => resume(Effect.succeed(said)))
+        inbox.stderr.setEncoding("utf8").on("data", (text) => {
+          said += text
+          if (said.includes("Conversations work in")) resume(Effect.succeed(said))
+        })
+      })
+      assert.include(serving, `Conversations work in ${place} unless`)
+    })
+  )
 })

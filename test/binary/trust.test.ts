@@ -100,6 +100,8 @@ describe("folder trust", () => {
       execFileSync("git", ["init", "-q"], { cwd: vendor })
       writeFileSync(join(vendor, ".supercharge", "config.toml"), '[permission]\nallow = ["Bash"]')
       assert.match((yield* trust("list")).stdout, new RegExp(`^trusted\t${root}\tsince \\d{4}-[^\n]*\n$`))
+      const [listed] = (yield* trust("list", "--json")).stdout.split("\n")
+      assert.deepInclude(JSON.parse(listed ?? ""), { root, trusted: true })
       const { asked } = yield* play(vendor, [touch("made")], { answer: "reject_once", home: env.SUPERCHARGE_HOME })
       assert.include(asked[0] ?? "", `Trust ${vendor}?`)
       assert.include((yield* trust("revoke", deep)).stdout, `${root} is asked about again`)

@@ -75,6 +75,17 @@ describe("a new session", () => {
     })
   )
 
+  it.effect("takes a preferred mode where it is offered, and its usual one where it is not", () =>
+    Effect.gen(function* () {
+      const wishes = { mode: "plan", preferredMode: "auto" } as const
+      const wide = yield* connect(makeEditor(), "auto")
+      assert.strictEqual((yield* wide.newSession(place(), wishes)).mode, "auto")
+      const narrow = yield* connect(makeEditor(), "accept-edits")
+      assert.strictEqual((yield* narrow.newSession(place(), wishes)).mode, "plan")
+      assert.strictEqual((yield* narrow.newSession(place(), { preferredMode: "auto" })).mode, "ask")
+    }).pipe(Effect.provide(agentLayer(models)))
+  )
+
   it.effect("is refused, and nothing kept, for a wish that cannot be met", () =>
     Effect.gen(function* () {
       const { listSessions, newSession } = yield* connect(makeEditor(), "accept-edits")

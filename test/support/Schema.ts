@@ -123,9 +123,11 @@ const errorProblems = (error: Json): ReadonlyArray<string> => {
 
 const contentProblems = (side: Side, method: string, part: "params" | "result", value: Json): ReadonlyArray<string> => {
   const found = definitionsOf(side, method)
-  // Some clients leave out the underscore of an extension.
+  // Some clients leave out the underscore of an extension, and some call what an earlier revision had.
   if (found === undefined)
-    return /^(?:_|supercharge\/)/.test(method) ? [] : [`the protocol has no method ${method} of the ${side}`]
+    return /^(?:_|supercharge\/|session\/set_model$)/.test(method)
+      ? []
+      : [`the protocol has no method ${method} of the ${side}`]
   const definition = found[part]
   return definition === undefined ? [`${method} has no ${part}`] : problemsOf(definition, value)
 }

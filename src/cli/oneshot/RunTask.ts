@@ -8,7 +8,6 @@ import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import { resolve } from "node:path"
 import { agent } from "../../composition/Agent.ts"
 import { noCapabilities } from "../../domain/Capability.ts"
 import { text as textContent } from "../../domain/Content.ts"
@@ -41,6 +40,7 @@ export interface OneShot {
   readonly flags: Flags
   readonly task: string
   readonly format: Format
+  /** An absolute path. */
   readonly cwd: Option.Option<string>
   readonly resume: Option.Option<string>
   readonly continue: boolean
@@ -65,7 +65,7 @@ const open = Effect.fnUntraced(function* (
   connection: AgentConnection,
   { continue: goOn, cwd: given, flags, resume }: OneShot
 ) {
-  const cwd = resolve(Option.getOrElse(given, () => "."))
+  const cwd = Option.getOrElse(given, () => process.cwd())
   const place: Place = { cwd, additionalDirectories: [], mcpServers: [] }
   const wishes: SessionWishes = {
     ...(flags.model === undefined ? {} : { model: flags.model }),

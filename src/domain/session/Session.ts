@@ -34,8 +34,10 @@ export const Configured = Schema.TaggedStruct("Configured", {
   agent: Schema.optionalKey(Schema.NullOr(AgentChoice)),
   model: Schema.optionalKey(Schema.String),
   effort: Schema.optionalKey(Schema.String),
-  /** Instructions beside those of the project, and a replacement of the harness's prompt. */
+  /** Instructions beside those of the project: of the beginning, and of whoever opened the session last. */
   rules: Schema.optionalKey(Schema.String),
+  appended: Schema.optionalKey(Schema.String),
+  /** In place of the harness's prompt. */
   systemPrompt: Schema.optionalKey(Schema.String)
 })
 export const Granted = Schema.TaggedStruct("Granted", { grant: Grant })

@@ -22,8 +22,13 @@ export interface ChosenSettings {
   readonly model?: string
   readonly effort?: string
   readonly rules?: string
+  readonly appended?: string
   readonly systemPrompt?: string
 }
+
+/** What a client wants to be added to the usual instructions. */
+export const instructionsOf = ({ appended, rules }: ChosenSettings): string | undefined =>
+  rules === undefined || appended === undefined ? (rules ?? appended) : `${rules}\n\n${appended}`
 
 /** Tokens of the context window; `cost` is the session's sum in US dollars, absent while no model had a price. */
 export interface SessionUsage {

@@ -107,14 +107,22 @@ export const Activity = Rpc.make("_superpi/session/activity", {
   })
 })
 
-export const ExtensionRequests = RpcGroup.make(ForkSession, UndoSession, DiffSession, ListAgents, CreateAgent)
+/** How earlier revisions of the protocol chose a model; now it is an option. Only for clients that still call it. */
+export const SetModel = request(
+  "session/set_model",
+  Schema.Struct({ sessionId: SessionId, modelId: Schema.String, _meta: Lenient.meta }),
+  Schema.Struct({ _meta: Lenient.meta })
+)
+
+export const ExtensionRequests = RpcGroup.make(ForkSession, UndoSession, DiffSession, ListAgents, CreateAgent, SetModel)
 
 const text = Lenient.drop(Schema.String)
 
 /**
  * `_meta` of the requests that open a session. `yoloMode` asks for the mode in which nothing is asked, `autoMode` for the one
- * that judges by risk; a blank `systemPromptOverride` is none. `systemPrompt` has the form that a later revision of the
- * protocol may give it as a parameter (SES-28): `append` adds to what `rules` says, `override` is a `systemPromptOverride`.
+ * that judges by risk, where there is one; a blank `systemPromptOverride` is none. `systemPrompt` has the form that a later
+ * revision of the protocol may give it as a parameter (SES-28): `append` adds to what `rules` says, `override` is a
+ * `systemPromptOverride`.
  */
 export const SessionMeta = Schema.Struct({
   harness: text,

@@ -45,6 +45,9 @@ export interface ChoicesInput {
   readonly observeModels: (tell: Effect.Effect<void>) => Effect.Effect<void, never, Scope.Scope>
 }
 
+const shownOf = (known: ReadonlyArray<ModelInfo>): string =>
+  JSON.stringify(known.map(({ efforts, id, name }) => [id, name, efforts]))
+
 /** The scope is the session's. */
 export const make = Effect.fnUntraced(function* ({
   customAgents,
@@ -92,8 +95,11 @@ export const make = Effect.fnUntraced(function* ({
         optionsOf({ mode: modeIdFor(view), model, effort }, known, ceilingFor(view), agents.list())
   )
 
+  let shownModels: string | undefined
+
   const tellOptions = Effect.fnUntraced(function* (isModeNew: boolean) {
     const options = yield* present
+    shownModels = shownOf(yield* models)
     yield* journal.tellEach((view) => [
       ...(isModeNew ? [{ _tag: "ModeChanged", mode: modeIdFor(view) } as const] : []),
       { _tag: "ConfigChanged", options: options(view) }
@@ -108,6 +114,10 @@ export const make = Effect.fnUntraced(function* ({
     yield* tellOptions(choices.mode !== undefined || agents.current()?.name !== before)
   })
 
+  /** Settings that were changed may offer other models than the clients were told. */
+  const tellNewModels = (known: ReadonlyArray<ModelInfo>) =>
+    shownModels === undefined || shownModels === shownOf(known) ? Effect.void : tellOptions(false)
+
   const optionsFor = (view: View) => Effect.map(present, (options) => options(view))
 
   return {
@@ -117,19 +127,26 @@ export const make = Effect.fnUntraced(function* ({
       const gone = settings().model
       const known = yield* models
       const [first] = known
-      if (gone === undefined || first === undefined || isOffered(gone, known)) return undefined
-      if (yield* isUsable(gone)) return undefined
+      const isThere = gone === undefined || first === undefined || isOffered(gone, known)
+      if (isThere || (yield* isUsable(gone))) {
+        yield* tellNewModels(known)
+        return undefined
+      }
       yield* configure({ _tag: "Configured", model: first.id })
       return modelGone(gone, first.id, known)
     }),
     modeFor,
     optionsFor,
     snapshot: (view) =>
-      Effect.map(Effect.andThen(agents.refresh, optionsFor(view)), (options) => ({
-        mode: modeIdFor(view),
-        modes: modesOf(ceilingFor(view), agents.list()),
-        options
-      })),
+      Effect.gen(function* () {
+        yield* agents.refresh
+        shownModels ??= shownOf(yield* models)
+        return {
+          options: yield* optionsFor(view),
+          mode: modeIdFor(view),
+          modes: modesOf(ceilingFor(view), agents.list())
+        }
+      }),
     configure: (choices) => configure(agents.chosen(choices)),
     setOption: Effect.fnUntraced(function* (view, option, value) {
       yield* agents.refresh

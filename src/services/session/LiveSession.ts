@@ -14,7 +14,7 @@ import type { NumberedEntry } from "../../domain/session/Position.ts"
 import { Busy, type InvalidInput, type StoreFailed } from "../../domain/Failure.ts"
 import type { Harness } from "../../domain/Harness.ts"
 import { type MessageId, type SessionId, ToolCallId } from "../../domain/Ids.ts"
-import { closing, type SessionState } from "../../domain/session/SessionState.ts"
+import { closing, instructionsOf, type SessionState } from "../../domain/session/SessionState.ts"
 import { titleOf } from "../../domain/session/Title.ts"
 import type { Outcome } from "../../domain/Turn.ts"
 import type { SessionSnapshot } from "../Agent.ts"
@@ -180,7 +180,7 @@ export const make = Effect.fnUntraced(function* (
       return yield* choices.modelFor(model)
     }),
     mode: Effect.sync(() => choices.modeFor(view)),
-    rules: state().settings.rules,
+    rules: instructionsOf(state().settings),
     context: Effect.sync(() => state().context),
     grants: Effect.sync(() => state().grants),
     used: Effect.sync(() => state().usage?.used),

@@ -58,13 +58,17 @@ export const make = Effect.gen(function* () {
       return yield* new InvalidInput({ field: "harness", message })
     }),
 
-    choices: Effect.fnUntraced(function* ({ effort, mode, model, rules, systemPrompt }, ceiling) {
+    choices: Effect.fnUntraced(function* (
+      { appended, effort, mode: wanted, model, preferredMode, rules, systemPrompt },
+      ceiling
+    ) {
       const known = yield* models.list
       if (model !== undefined && !known.some(({ id }) => id === model)) {
         const message = `There is no model "${model}"; choose one of: ${list(known)}`
         return yield* new InvalidInput({ field: "model", message })
       }
       const modes = offered(ceiling)
+      const mode = modes.find(({ id }) => id === preferredMode)?.id ?? wanted
       if (mode !== undefined && !modes.some(({ id }) => id === mode)) {
         const message = `The mode "${mode}" is not offered in this session, whose ceiling is "${ceiling}"; choose one of: ${list(modes)}`
         return yield* new InvalidInput({ field: "mode", message })
@@ -74,6 +78,7 @@ export const make = Effect.gen(function* () {
         ...(model === undefined ? {} : { model }),
         ...(effort === undefined ? {} : { effort }),
         ...(rules === undefined ? {} : { rules }),
+        ...(appended === undefined ? {} : { appended }),
         ...(systemPrompt === undefined ? {} : { systemPrompt })
       }
     }),

@@ -48,12 +48,10 @@ const textOf = ({ content }: Instructions): string =>
   (typeof content === "string" ? content : content.map(({ text }) => text).join("\n\n")).trim()
 
 /** Instructions of the client: behind our own, or in their place. */
-const instructed = (rules: string | undefined, given: Instructions | undefined): SessionWishes => {
+const instructed = (given: Instructions | undefined): SessionWishes => {
   const text = given === undefined ? "" : textOf(given)
-  if (text === "" || given?.mode === "override") {
-    return { ...(rules === undefined ? {} : { rules }), ...(text === "" ? {} : { systemPrompt: text }) }
-  }
-  return { rules: rules === undefined ? text : `${rules}\n\n${text}` }
+  if (text === "") return {}
+  return given?.mode === "override" ? { systemPrompt: text } : { appended: text }
 }
 
 /** `isNew`: extra rules count at the beginning of a session alone. */
@@ -65,11 +63,14 @@ export const wishesOf = (meta: Meta, isNew = true): SessionWishes => {
     ...(modelId === undefined ? {} : { model: modelId }),
     ...(reasoningEffort === undefined ? {} : { effort: reasoningEffort }),
     ...(systemPromptOverride === undefined ? {} : { systemPrompt: systemPromptOverride }),
-    ...instructed(isNew ? rules : undefined, systemPrompt),
-    ...(autoMode === true ? { mode: "auto" } : {}),
-    ...(yoloMode === true ? { mode: "always-approve" } : {})
+    ...instructed(systemPrompt),
+    ...(isNew && rules !== undefined ? { rules } : {}),
+    ...(yoloMode === true ? { mode: "always-approve" } : autoMode === true ? { preferredMode: "auto" } : {})
   }
 }
+
+/** The effort that comes along with a model. */
+export const effortOf = (meta: Meta): string | undefined => readSession(meta).reasoningEffort
 
 /** How far the client was told before. */
 export const afterOf = (meta: Meta): Position | undefined => {

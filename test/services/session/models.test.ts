@@ -51,7 +51,12 @@ const changing = (answers: ReadonlyArray<ReadonlyArray<ScriptPart>> = []) => {
       list = next
       return Effect.forEach([...observers], (tell) => tell, { discard: true })
     })
-  return { layer, resolved, become }
+  /** As changed settings do, which nobody watches. */
+  const quietly = (next: ReadonlyArray<ModelInfo>) =>
+    Effect.sync(() => {
+      list = next
+    })
+  return { layer, resolved, become, quietly }
 }
 
 describe("the model of a session", () => {
@@ -178,6 +183,24 @@ describe("the model of a session", () => {
       yield* become([one, two, more])
       const [told] = events.flatMap(([, event]) => (event._tag === "ConfigChanged" ? [event.options[0]] : []))
       assert.isTrue(told?.options.some(({ value }) => value === "house/three"))
+    }).pipe(Effect.provide(agentLayer({ models: layer })))
+  })
+
+  it.effect("is told anew with the next request when the settings offer others, and once", () => {
+    const { layer, quietly } = changing()
+    return Effect.gen(function* () {
+      const { events, newSession, prompt } = yield* connect()
+      const { sessionId } = yield* newSession(place(), {})
+      const told = () =>
+        events.flatMap(([, event]) =>
+          event._tag === "ConfigChanged" ? [event.options[0]?.options.map(({ value }) => value)] : []
+        )
+      yield* prompt(sessionId, [text("Hi")])
+      assert.deepStrictEqual(told(), [])
+      yield* quietly([one, two])
+      yield* prompt(sessionId, [text("And now?")])
+      yield* prompt(sessionId, [text("And then?")])
+      assert.deepStrictEqual(told(), [["house/one", "house/two"]])
     }).pipe(Effect.provide(agentLayer({ models: layer })))
   })
 })

@@ -1,5 +1,6 @@
 /** The methods of version 1 as intents of the agent. */
 import * as Effect from "effect/Effect"
+import { EFFORT_OPTION, MODEL_OPTION } from "../../../domain/session/Config.ts"
 import { InvalidInput } from "../../../domain/Failure.ts"
 import {
   CreateAgent,
@@ -7,13 +8,14 @@ import {
   ForkSession,
   type ExtensionRequests,
   ListAgents,
+  SetModel,
   UndoSession
 } from "../../../domain/wire/Extensions.ts"
 import * as Method from "../../../domain/wire/v1/AgentMethods.ts"
 import type { AgentNotifications, AgentRequests } from "../../../domain/wire/v1/Contract.ts"
 import type { AgentConnection, AgentDescription } from "../../../services/Agent.ts"
 import type { NotificationRoute, RequestRoute, Routes } from "../../Routes.ts"
-import { afterOf, agentsOf, createdOf, tokenOf, undoOf, wishesOf, wishFields } from "../Extensions.ts"
+import { afterOf, agentsOf, createdOf, effortOf, tokenOf, undoOf, wishesOf, wishFields } from "../Extensions.ts"
 import { onNotification, onRequest, routes, type Table } from "../Version.ts"
 import { answerOf, contentsOf } from "./Prompt.ts"
 import { pageOf, placeOf, stateOf } from "./Session.ts"
@@ -92,6 +94,19 @@ const keeping = (agent: AgentConnection) => ({
     Method.SetMode,
     ({ sessionId, modeId }) => Effect.map(agent.setMode(sessionId, modeId), nothing),
     { value: "modeId" }
+  ),
+  "session/set_model": onRequest(
+    SetModel,
+    Effect.fnUntraced(function* ({ modelId, sessionId, _meta }) {
+      yield* agent.setOption(sessionId, MODEL_OPTION, modelId)
+      const effort = effortOf(_meta)
+      // As in a new session, one that the model does not have is none.
+      if (effort !== undefined) {
+        yield* Effect.catchTag(agent.setOption(sessionId, EFFORT_OPTION, effort), "InvalidInput", () => Effect.void)
+      }
+      return {}
+    }),
+    { value: "modelId" }
   ),
   "session/set_config_option": onRequest(
     Method.SetConfigOption,

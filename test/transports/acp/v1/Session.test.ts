@@ -95,6 +95,11 @@ describe("opening a session", () => {
         mcpServers: [],
         _meta: { rules: "r", systemPrompt: instructions("override", "You are a poet.") }
       })
+      yield* wire.request("session/resume", {
+        sessionId: "s-1",
+        cwd: "/w",
+        _meta: { systemPrompt: instructions("append", "be kind") }
+      })
       const wishes = fake.intents
         .filter(({ name }) => name.endsWith("Session"))
         .map(({ args }) => args.findLast((arg) => arg !== undefined))
@@ -110,12 +115,13 @@ describe("opening a session", () => {
         // Extra rules count at the beginning of a session alone.
         {},
         {},
-        { mode: "auto" },
+        { preferredMode: "auto" },
         { mode: "always-approve" },
-        { rules: "be brief\n\nbe kind\n\nbe green" },
-        { rules: "be kind" },
+        { rules: "be brief", appended: "be kind\n\nbe green" },
+        { appended: "be kind" },
         {},
-        { systemPrompt: "You are a poet." }
+        { systemPrompt: "You are a poet." },
+        { appended: "be kind" }
       ])
     })
   )
@@ -274,6 +280,28 @@ describe("keeping sessions", () => {
         ]
       )
     })
+  )
+
+  it.effect(
+    "takes the request by which a model was chosen in earlier revisions, with an effort if the model has it",
+    () =>
+      Effect.gen(function* () {
+        const fake = makeFakeAgent()
+        const wire = yield* makeOpenWire(fake.agent)
+        const params = { sessionId: "s-1", modelId: "a/two" }
+        assert.deepStrictEqual((yield* wire.request("session/set_model", params))["result"], {})
+        yield* wire.request("session/set_model", { ...params, _meta: { reasoningEffort: "high" } })
+        const { error } = yield* wire.request("session/set_model", { sessionId: "s-1" })
+        assert.deepStrictEqual([at(error, "code"), at(error, "data", "field")], [-32602, "modelId"])
+        assert.deepStrictEqual(
+          fake.intents.map(({ name, args }) => [name, ...args]),
+          [
+            ["setOption", "s-1", "model", "a/two"],
+            ["setOption", "s-1", "model", "a/two"],
+            ["setOption", "s-1", "reasoning_effort", "high"]
+          ]
+        )
+      })
   )
 
   it.effect("CFG-03: a boolean is refused, since no option is one", () =>
