@@ -9,6 +9,7 @@ import * as Path from "effect/Path"
 import * as Schema from "effect/Schema"
 import { type FileLock, withFileLock } from "../../../src/services/files/FileLock.ts"
 import { makeOwnFile } from "../../../src/services/files/OwnFile.ts"
+import { makeOwnText, OwnFileFailed } from "../../../src/services/files/OwnText.ts"
 import { makeFolder, platform, read, write } from "../../support/toolbox.ts"
 
 const setUp = Effect.gen(function* () {
@@ -165,6 +166,24 @@ describe("a file of the agent's own", () => {
       yield* write(`${work}/list`, "\uFEFF[2]")
       assert.deepStrictEqual(yield* file.read, [2])
       assert.deepStrictEqual(yield* fs.readDirectory(work), ["list"])
+    }).pipe(Effect.provide(platform))
+  )
+
+  it.effect("is not made larger than it may be read", () =>
+    Effect.gen(function* () {
+      const { work } = yield* setUp
+      const file = makeOwnText({
+        fs: yield* FileSystem.FileSystem,
+        paths: yield* Path.Path,
+        path: `${work}/list`,
+        largest: 4,
+        damaged: () => new OwnFileFailed({ reason: "damaged", message: "damaged" })
+      })
+      const becomes = (text: string) => file.attempt(() => Effect.succeed([undefined, text] as const))
+      yield* becomes("1234")
+      const { message } = yield* Effect.flip(becomes("123é"))
+      assert.match(message, /list was left as it is: it would have more than 4 bytes/)
+      assert.strictEqual(yield* file.read, "1234")
     }).pipe(Effect.provide(platform))
   )
 
