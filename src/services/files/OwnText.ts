@@ -33,7 +33,7 @@ export interface OwnTextInput {
   readonly paths: Path.Path
   /** Absolute; its folder is made when it is absent. */
   readonly path: string
-  /** In bytes; a larger one counts as damaged and is never written. Default: 4 MiB. */
+  /** In bytes; a larger one is not read, and never written. Default: 4 MiB. */
   readonly largest?: number
   /** What is no plain file, too large, or no UTF-8: it could not be written back as it was. */
   readonly damaged: () => OwnFileFailed
