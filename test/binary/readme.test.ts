@@ -30,6 +30,8 @@ const elsewhere = new Map([
   ["npm ci && npm run demo", ".ci/run installs; demo.test.ts runs the demonstration"],
   ["npm test", "this is it"],
   ["npm link", "it would change the machine"],
+  ["npm pack", "it would write into the repository; check-package.ts packs and installs"],
+  ["npm install --global ./super-pi-0.1.0.tgz", "it would change the machine"],
   ["super-pi login", "it asks a person; login.test.ts does"],
   [
     'printf %s "$ANTHROPIC_API_KEY" | super-pi login --provider anthropic --key-stdin',
