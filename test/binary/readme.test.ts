@@ -37,7 +37,6 @@ const elsewhere = new Map([
     'printf %s "$ANTHROPIC_API_KEY" | super-pi login --provider anthropic --key-stdin',
     "it needs a key; login.test.ts does the same at an address of its own"
   ],
-  ["super-pi acp --agent-profile reviewer.md", "the file is the reader's; agents.test.ts has one of its own"],
   ["npm run check", ".ci/run"],
   ["npm run build", ".ci/run"],
   [
