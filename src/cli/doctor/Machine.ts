@@ -95,9 +95,9 @@ export const home = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Finding, never, FileSystem.FileSystem | Path.Path> {
   const fs = yield* FileSystem.FileSystem
   const { place, type } = yield* nearest(folder)
-  const broken = (message: string) =>
-    found("broken", "home", message, "make it yours, or set SUPERCHARGE_HOME to another folder")
-  if (Option.getOrUndefined(type) !== "Directory") return broken(`${place} is no folder`)
+  const broken = (message: string, remedy = "make it yours") =>
+    found("broken", "home", message, `${remedy}, or set SUPERCHARGE_HOME to another folder`)
+  if (Option.getOrUndefined(type) !== "Directory") return broken(`${place} is no folder`, "move it away")
   const isWritable = yield* fs.access(place, { readable: true, writable: true }).pipe(Effect.isSuccess)
   if (place === folder) return isWritable ? ok("home", folder) : broken(`${folder} cannot be written`)
   return isWritable
