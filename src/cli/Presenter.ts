@@ -1,4 +1,5 @@
 /** What the command line prints: what was asked for on stdout, what went wrong on stderr, short and with the remedy. */
+import type * as CliError from "effect/cli/CliError"
 import * as CliOutput from "effect/cli/CliOutput"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
@@ -14,17 +15,19 @@ const complain = (path: ReadonlyArray<string>, usage: string, complaints: Readon
     ].join("\n")
   )
 
+/** Several words are no name of a command, but a task. */
+const complaintOf = (error: CliError.CliError): string =>
+  error._tag === "UnknownSubcommand" && error.subcommand.includes(" ")
+    ? 'A task stands behind -p: super-pi -p "your task"'
+    : error.message
+
 const presenter = CliOutput.layerPresenter({
   present: Effect.fnUntraced(function* (event) {
     switch (event._tag) {
       case "Version":
         return yield* Console.log(`${event.name} ${event.version}`)
       case "InvalidInvocation":
-        return yield* complain(
-          event.commandPath,
-          event.helpDoc.usage,
-          event.errors.map(({ message }) => message)
-        )
+        return yield* complain(event.commandPath, event.helpDoc.usage, event.errors.map(complaintOf))
       case "Help":
         return event.reason === "Requested"
           ? yield* CliOutput.defaultPresenter.present(event)

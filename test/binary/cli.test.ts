@@ -129,4 +129,12 @@ describe("command line", () => {
       assert.include(serving, `Conversations work in ${place} unless`)
     })
   )
+
+  it.live("takes several words for a task, and says where it stands", () =>
+    Effect.gen(function* () {
+      const { end, stderr, stdout } = yield* run(["Fix the test"])
+      assert.deepStrictEqual([end, stdout], [2, ""])
+      assert.include(stderr, 'error: A task stands behind -p: super-pi -p "your task"\n')
+    })
+  )
 })

@@ -86,6 +86,32 @@ describe("super-pi login", () => {
     30_000
   )
 
+  it.live(
+    "asks for the key again where the list of models wants another one, and tells a script so",
+    () =>
+      Effect.gen(function* () {
+        const server = yield* ProviderServer.start
+        server.offer(list, key)
+        const args = ["login", "--provider", "work", "--base-url", `${server.origin}/v1`]
+        const home = join(yield* folder, "home")
+        const refused = yield* run(args, { env: { SUPERCHARGE_HOME: home } })
+        assert.strictEqual(refused.end, 1)
+        assert.match(refused.stderr, /refuses the request \(401\): it wants another key.*--key-stdin/)
+        const terminal = yield* Terminal.open([...args, "--no-test"], { home })
+        yield* terminal.shows("Its API key")
+        yield* terminal.type(`sk-wrong${enter}`)
+        yield* terminal.shows("It does not accept the key")
+        yield* terminal.type(enter)
+        yield* terminal.shows("The API key")
+        yield* terminal.type(`${key}${enter}`)
+        yield* terminal.shows("Which model")
+        yield* terminal.type(enter)
+        yield* terminal.shows("work is ready")
+        assert.strictEqual(yield* terminal.ended, 0, terminal.text())
+      }),
+    30_000
+  )
+
   it.live("changes nothing when somebody leaves in the middle, and says so by its exit code", () =>
     Effect.gen(function* () {
       const terminal = yield* Terminal.open(["agent", "--always-approve", "stdio", "login"])

@@ -30,12 +30,13 @@ const elsewhere = new Map([
   ["npm ci && npm run demo", ".ci/run installs; demo.test.ts runs the demonstration"],
   ["npm test", "this is it"],
   ["npm link", "it would change the machine"],
+  ["npm pack", "it would write into the repository; check-package.ts packs and installs"],
+  ["npm install --global ./super-pi-0.1.0.tgz", "it would change the machine"],
   ["super-pi login", "it asks a person; login.test.ts does"],
   [
     'printf %s "$ANTHROPIC_API_KEY" | super-pi login --provider anthropic --key-stdin',
     "it needs a key; login.test.ts does the same at an address of its own"
   ],
-  ["super-pi acp --agent-profile reviewer.md", "the file is the reader's; agents.test.ts has one of its own"],
   ["npm run check", ".ci/run"],
   ["npm run build", ".ci/run"],
   [

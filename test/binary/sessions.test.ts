@@ -78,6 +78,11 @@ describe("sessions", () => {
       const again = yield* run("sessions", "export", oldest, "--json", "--output", file)
       assert.deepStrictEqual([again.end, again.stdout], [1, ""])
       assert.include(again.stderr, "exists: name another file, or give --force")
+      const lost = yield* run("sessions", "export", oldest, "--output", join(cwd, "nowhere", "page.md"))
+      assert.strictEqual(
+        lost.stderr,
+        `error: ${cwd}/nowhere/page.md cannot be written: there is no folder ${cwd}/nowhere\n`
+      )
     })
   )
 

@@ -117,7 +117,7 @@ describe("doctor", () => {
         writeFileSync(
           join(supercharge, "config.toml"),
           `[models]\ndefault = "right/qwen"\n[providers.right]\n${kind}\napi_key = "the-right-key"\n[providers.wrong]\n${kind}\napi_key = "the-wrong-key"\n` +
-            `[mcp_servers.memory]\ncommand = "${process.execPath}"\nargs = [${JSON.stringify(server)}]\n[mcp_servers.lost]\ncommand = "no-such-program"\n[acp]\nfs_delegaton = "never"\n`
+            `[mcp_servers.memory]\ncommand = "${process.execPath}"\nargs = [${JSON.stringify(server)}]\n[mcp_servers.lost]\ncommand = "no-such-program"\n[acp]\nfs_delegaton = "never"\n[agent]\nharness = "nobody"\n`
         )
         writeFileSync(join(supercharge, "sessions.db"), "no database ".repeat(100))
         const env = { HOME: home, SUPERCHARGE_HOME: supercharge, XDG_CONFIG_HOME: "", FLATPAK_XDG_CONFIG_HOME: "" }
@@ -136,10 +136,11 @@ describe("doctor", () => {
         assert.match(of("mcp server", "memory")?.["message"] ?? "", /has \d+ tools$/)
         assert.deepInclude(of("mcp server", "lost"), { health: "broken" })
         assert.include(of("config")?.["message"], "did you mean fs_delegation?")
+        assert.deepInclude(of("harness"), { health: "broken", message: 'there is no harness "nobody"' })
         assert.deepInclude(of("store", "sessions"), { health: "broken" })
         assert.deepInclude(of("store", "notes"), { health: "ok" })
         assert.include(of("editor", "Zed")?.["remedy"], "super-pi acp setup --editor zed")
-        assert.deepStrictEqual([end, stderr], [1, "error: 3 things are broken\n"])
+        assert.deepStrictEqual([end, stderr], [1, "error: 4 things are broken\n"])
         assert.notInclude(stdout, "the-wrong-key")
         assert.notInclude(stdout, "the-right-key")
       })

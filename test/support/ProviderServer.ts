@@ -42,8 +42,8 @@ export interface ProviderServer {
   /** What the next requests get. */
   readonly answer: (...replies: ReadonlyArray<Reply>) => void
   readonly seen: () => ReadonlyArray<Seen>
-  /** What it answers who asks for its models; nothing at first. */
-  readonly offer: (list: unknown) => void
+  /** What it answers who asks for its models, with a key only to those who have it; nothing at first. */
+  readonly offer: (list: unknown, key?: string) => void
   /** The keys of those who asked for its models. */
   readonly asked: () => ReadonlyArray<string | undefined>
   /** Adds a piece to an answer that hangs. */
@@ -108,6 +108,7 @@ export const start: Effect.Effect<ProviderServer, never, Scope.Scope> = Effect.g
   const seen: Array<Seen> = []
   let replies: ReadonlyArray<Reply> = []
   let offered: unknown
+  let wanted: string | undefined
   const asked: Array<string | undefined> = []
   let add: (piece: Piece) => void = () => {}
   const nextReply = (): Reply => {
@@ -126,6 +127,10 @@ export const start: Effect.Effect<ProviderServer, never, Scope.Scope> = Effect.g
     request.on("end", () => {
       if (dialect === undefined) {
         if (path.endsWith("/models")) asked.push(request.headers.authorization)
+        if (path.endsWith("/models") && wanted !== undefined && request.headers.authorization !== `Bearer ${wanted}`) {
+          response.writeHead(401, { "content-type": "application/json" }).end('{"error":{"message":"no such key"}}')
+          return
+        }
         if (path.endsWith("/models") && offered !== undefined) {
           response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(offered))
           return
@@ -155,8 +160,9 @@ export const start: Effect.Effect<ProviderServer, never, Scope.Scope> = Effect.g
       replies = next
     },
     seen: () => seen,
-    offer: (list) => {
+    offer: (list, key) => {
       offered = list
+      wanted = key
     },
     asked: () => asked,
     add: (piece) => add(piece),

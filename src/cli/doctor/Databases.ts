@@ -35,7 +35,7 @@ const check = Effect.fnUntraced(function* (
         "broken",
         "store",
         `${file} is damaged or cannot be read: ${said}`,
-        "move it away, or restore it from a copy",
+        "stop every agent and move it away, with the -wal and -shm files beside it: a new one is made; or restore a copy",
         name
       )
 })

@@ -1,6 +1,7 @@
 /** What the agent stands on: Node, programs, the sandbox, the folder that it keeps things in. */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
+import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import * as ChildProcess from "effect/process/ChildProcess"
 import { ChildProcessSpawner } from "effect/process/ChildProcessSpawner"
@@ -77,15 +78,29 @@ export const sandbox = Effect.fnUntraced(function* ({
     : found("broken", "sandbox", `the profile ${profile} cannot be enforced: ${reason}`, remedy)
 })
 
+/** What stands at the path, or where it would be made. */
+const nearest = Effect.fnUntraced(function* (folder: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  for (let place = folder; ; place = path.dirname(place)) {
+    const info = yield* Effect.option(fs.stat(place))
+    if (info._tag === "Some" || place === path.dirname(place))
+      return { place, type: info.pipe(Option.map(({ type }) => type)) }
+  }
+})
+
 /** Nothing is made here: a folder that is not there yet is made when it is needed. */
 export const home = Effect.fnUntraced(function* (
   folder: string
-): Effect.fn.Return<Finding, never, FileSystem.FileSystem> {
+): Effect.fn.Return<Finding, never, FileSystem.FileSystem | Path.Path> {
   const fs = yield* FileSystem.FileSystem
-  if (!(yield* Effect.orElseSucceed(fs.exists(folder), () => false)))
-    return ok("home", `${folder} is made when it is needed`)
-  const isWritable = yield* fs.access(folder, { readable: true, writable: true }).pipe(Effect.isSuccess)
+  const { place, type } = yield* nearest(folder)
+  const broken = (message: string, remedy = "make it yours") =>
+    found("broken", "home", message, `${remedy}, or set SUPERCHARGE_HOME to another folder`)
+  if (Option.getOrUndefined(type) !== "Directory") return broken(`${place} is no folder`, "move it away")
+  const isWritable = yield* fs.access(place, { readable: true, writable: true }).pipe(Effect.isSuccess)
+  if (place === folder) return isWritable ? ok("home", folder) : broken(`${folder} cannot be written`)
   return isWritable
-    ? ok("home", folder)
-    : found("broken", "home", `${folder} cannot be written`, "make it yours, or set SUPERCHARGE_HOME to another folder")
+    ? ok("home", `${folder} is made when it is needed`)
+    : broken(`${folder} cannot be made, since ${place} cannot be written`)
 })

@@ -51,6 +51,12 @@ const checkKey = Effect.fnUntraced(function* (provider: ProviderSettings, file: 
   return found("warning", "key", `${base} answered with HTTP ${status}`, "try again later, or check the address", name)
 })
 
+/** What a file says that cannot be read is not there, and a provider may be a part of it. */
+const toHaveOne = ({ warnings }: SettingsValue, file: string): string =>
+  warnings.length === 0
+    ? `run super-pi login, or name a provider in ${file}`
+    : `correct first what is said of the config above; or run super-pi login, or name a provider in ${file}`
+
 export const keys = Effect.fnUntraced(function* (input: {
   readonly settings: SettingsValue
   readonly models: ModelsShape
@@ -63,7 +69,7 @@ export const keys = Effect.fnUntraced(function* (input: {
     // A script needs no provider.
     if ((yield* input.models.list).length > 0) return []
     const message = "there is no provider, so no session can start"
-    return [found("broken", "key", message, `run super-pi login, or name a provider in ${file}`)]
+    return [found("broken", "key", message, toHaveOne(input.settings, file))]
   }
   if (offline) {
     return providers.map(({ name }) => found("note", "key", "not tried, because of --offline", undefined, name))
@@ -82,7 +88,13 @@ export const models = Effect.fnUntraced(function* (
   }
   const known = yield* list
   const [first] = known
-  if (first === undefined) return [found("broken", "models", "there is none to choose", `add a provider to ${file}`)]
+  if (first === undefined) {
+    const remedy =
+      settings.providers.length === 0
+        ? toHaveOne(settings, file)
+        : `name one of the provider's models in ${file}, or start its server`
+    return [found("broken", "models", "there is none to choose", remedy)]
+  }
   const { defaultModel } = settings
   const count = `${known.length} to choose from`
   return defaultModel === undefined || defaultModel === first.id

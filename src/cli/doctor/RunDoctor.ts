@@ -8,6 +8,7 @@ import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
 import * as References from "effect/References"
 import { settings } from "../../composition/Platform.ts"
+import { harnesses } from "../../domain/Harness.ts"
 import { McpManager } from "../../services/McpManager.ts"
 import { Models } from "../../services/Models.ts"
 import * as ModelsLive from "../../services/models/ModelsLive.ts"
@@ -32,6 +33,15 @@ const config = ({ lostRules, warnings }: SettingsValue, file: string, isThere: b
   warnings.length === 0
     ? [ok("config", isThere ? `${file} is understood` : `there is no ${file}, and none is needed`)]
     : warnings.map((warning) => found(lostRules.includes(warning) ? "broken" : "warning", "config", warning))
+
+/** One that does not exist refuses every session that names no other. */
+const harness = ({ harness: chosen }: SettingsValue, file: string): ReadonlyArray<Finding> => {
+  if (chosen === undefined || harnesses.some(({ id }) => id === chosen)) return []
+  const known = harnesses.map(({ id }) => id).join(", ")
+  return [
+    found("broken", "harness", `there is no harness "${chosen}"`, `set agent.harness in ${file} to one of: ${known}`)
+  ]
+}
 
 const marks: Readonly<Record<Health, string>> = {
   ok: "ok     ",
@@ -61,6 +71,7 @@ export const run = Effect.fnUntraced(
       Effect.map(sandbox(value), (finding) => [finding]),
       Effect.map(home(settings.home), (finding) => [finding]),
       Effect.succeed(config(value, file, isThere)),
+      Effect.succeed(harness(value, file)),
       keys({ settings: value, models: known, file, offline }),
       models(value, known, file, offline),
       offline ? Effect.succeed([]) : localServers(value),

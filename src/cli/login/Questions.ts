@@ -100,9 +100,21 @@ export const askModel = (models: ReadonlyArray<ModelInfo>) => {
   )
 }
 
+/** Whether another key is to be given before a model is chosen. */
+export const askRefused = (hasKey: boolean) =>
+  Prompt.run(
+    Prompt.Select<boolean>({
+      message: hasKey ? "It does not accept the key" : "It wants a key",
+      choices: [
+        { title: hasKey ? "Give the key again" : "Give one", value: true },
+        { title: "Choose a model all the same", value: false }
+      ]
+    })
+  )
+
 export const askModelName = Prompt.run(
   Prompt.String({
-    message: "It has no list of its models. The id of one",
+    message: "The id of one of its models",
     validate: validated((id) => (/^\S{1,200}$/.test(id) ? undefined : "an id has no spaces"))
   })
 )

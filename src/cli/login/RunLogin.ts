@@ -130,11 +130,13 @@ const chooseKey = Effect.fnUntraced(function* (flags: LoginFlags, { browser, nee
 /** What an endpoint without a catalogue says of itself, or why it says nothing. */
 const ask = Effect.fnUntraced(function* (provider: ProviderSettings) {
   const { baseUrl, kind } = provider
-  if (kind !== "openai-compatible" || baseUrl === undefined) return { models: [], problem: undefined }
+  if (kind !== "openai-compatible" || baseUrl === undefined) {
+    return { models: [], problem: undefined, isRefused: false }
+  }
   const { send } = yield* http
   return yield* Effect.match(askEndpoint(send, { ...provider, baseUrl }), {
-    onSuccess: (models) => ({ models, problem: undefined }),
-    onFailure: ({ message }) => ({ models: [], problem: `${baseUrl} ${message}` })
+    onSuccess: (models) => ({ models, problem: undefined, isRefused: false }),
+    onFailure: ({ isRefused = false, message }) => ({ models: [], problem: `${baseUrl} ${message}`, isRefused })
   })
 })
 
@@ -152,26 +154,33 @@ const choiceOf = (provider: ProviderSettings, listed: ReadonlyArray<ModelInfo>, 
   return { provider: { ...provider, models: known }, model, named: isListed ? [] : [model] }
 }
 
+/** Without a list, what a script has to do. */
+const withoutList = ({ keyStdin }: LoginFlags, isRefused: boolean): string => {
+  if (!isRefused) return "start its server, or name a model with --model"
+  return keyStdin ? "the key is wrong, so give another one" : "it wants another key, so give one with --key-stdin"
+}
+
+/** Undefined where the person wants to give the key again first. */
 const chooseModel = Effect.fnUntraced(function* (
   flags: LoginFlags,
   provider: ProviderSettings,
   { defaultModel, ...value }: SettingsValue
 ) {
-  const { models, problem } = yield* ask(provider)
+  const { isRefused, models, problem } = yield* ask(provider)
   const listed = listModels({ ...value, providers: [provider] }, catalogue, () => models)
   const ownName = (id: string) => (id.startsWith(`${provider.name}/`) ? id.slice(provider.name.length + 1) : id)
   if (Option.isSome(flags.model)) return choiceOf(provider, listed, ownName(flags.model.value))
   if (isAnswered()) {
     if (problem !== undefined) yield* Console.log(problem)
+    if (isRefused && (yield* Questions.askRefused(provider.apiKey !== undefined))) return undefined
     const id = yield* listed.length === 0 ? Questions.askModelName : Questions.askModel(listed)
     return choiceOf(provider, listed, ownName(id))
   }
   const present = splitId(defaultModel ?? "")
   const usual = present?.provider === provider.name ? defaultModel : listed[0]?.id
   if (usual !== undefined) return choiceOf(provider, listed, ownName(usual))
-  return yield* failed(
-    `${problem ?? `${titleOf(provider)} has no model yet`}: start its server, or name a model with --model`
-  )
+  const reason = problem ?? `${titleOf(provider)} has no model yet`
+  return yield* failed(`${reason}: ${withoutList(flags, isRefused)}`)
 })
 
 /** Shown while somebody waits, and nothing for scripts. */
@@ -182,7 +191,15 @@ const settle = (flags: LoginFlags, candidate: Candidate, value: SettingsValue) =
   Effect.gen(function* () {
     let key = yield* chooseKey(flags, candidate)
     const provided = () => (key === undefined ? candidate.provider : withKey(candidate.provider, key))
-    let choice = yield* chooseModel(flags, provided(), value)
+    const askKey = Questions.askKey("The API key, which is not shown", candidate.needsKey !== true)
+    const choose = Effect.fnUntraced(function* (model: Option.Option<string>) {
+      for (;;) {
+        const chosen = yield* chooseModel({ ...flags, model }, provided(), value)
+        if (chosen !== undefined) return chosen
+        key = yield* askKey
+      }
+    })
+    let choice = yield* choose(flags.model)
     while (!flags.noTest) {
       yield* progress(`Trying ${choice.provider.name}/${choice.model} …`)
       const tried = yield* Effect.result(tryModel(choice.provider, choice.model))
@@ -194,9 +211,8 @@ const settle = (flags: LoginFlags, candidate: Candidate, value: SettingsValue) =
       const again = yield* Questions.askAgain(candidate.needsKey !== false)
       if (again === "keep") break
       if (again === "leave") return yield* failed("Nothing was changed")
-      if (again === "key") key = yield* Questions.askKey("The API key, which is not shown", candidate.needsKey !== true)
-      const model = again === "model" ? Option.none() : Option.some(choice.model)
-      choice = yield* chooseModel({ ...flags, model }, provided(), value)
+      if (again === "key") key = yield* askKey
+      choice = yield* choose(again === "model" ? Option.none() : Option.some(choice.model))
     }
     return { key, choice }
   })

@@ -7,6 +7,7 @@ import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
+import type { PlatformError } from "effect/PlatformError"
 import * as Stream from "effect/Stream"
 import { agent } from "../../composition/Agent.ts"
 import { settings } from "../../composition/Platform.ts"
@@ -152,6 +153,19 @@ const linesOf = (
   return [first, ...events.map(lineOf)].map((line) => (line === undefined ? "" : `${JSON.stringify(line)}\n`)).join("")
 }
 
+const unwritten = (file: string, folder: string, reason: PlatformError["reason"]["_tag"]): string => {
+  switch (reason) {
+    case "AlreadyExists":
+      return `${file} exists: name another file, or give --force to replace it`
+    case "NotFound":
+      return `${file} cannot be written: there is no folder ${folder}`
+    case "PermissionDenied":
+      return `${file} cannot be written: you may not write there, so name another file`
+    default:
+      return `${file} cannot be written (${reason}): name another file`
+  }
+}
+
 export const exported = Effect.fnUntraced(function* (options: {
   readonly id: string
   readonly format: "markdown" | "json"
@@ -166,11 +180,7 @@ export const exported = Effect.fnUntraced(function* (options: {
   const path = yield* Path.Path
   const file = path.resolve(options.output.value)
   yield* Effect.mapError(fs.writeFileString(file, text, { flag: options.force ? "w" : "wx", mode: 0o600 }), (error) =>
-    failed(
-      error.reason._tag === "AlreadyExists"
-        ? `${file} exists: name another file, or give --force to replace it`
-        : `${file} cannot be written: ${error.message}`
-    )
+    failed(unwritten(file, path.dirname(file), error.reason._tag))
   )
   yield* Console.error(`Wrote ${file}`)
 }, store)

@@ -5,7 +5,11 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 
 /** `message` says what came instead, in words that follow the name of the server. */
-export class NoAnswer extends Schema.TaggedError<NoAnswer>()("NoAnswer", { message: Schema.String }) {}
+export class NoAnswer extends Schema.TaggedError<NoAnswer>()("NoAnswer", {
+  message: Schema.String,
+  /** Whether it wants another key, or one at all. Absent: it does not say so. */
+  isRefused: Schema.optionalKey(Schema.Boolean)
+}) {}
 
 /** A way to send a request; its rejection is what the network said. */
 export type Send = (
@@ -30,9 +34,11 @@ const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Unknown))
 
 const no = (message: string) => new NoAnswer({ message })
 
-const refusal = (status: number): string => {
-  if (status === 401 || status === 403) return `refuses the request (${status})`
-  return status === 404 ? "has no list of models (404)" : `answers with status ${status}`
+const refusal = (status: number): NoAnswer => {
+  if (status === 401 || status === 403) {
+    return new NoAnswer({ message: `refuses the request (${status})`, isRefused: true })
+  }
+  return no(status === 404 ? "has no list of models (404)" : `answers with status ${status}`)
 }
 
 const textOf = (body: ReadableStream<Uint8Array> | null): Effect.Effect<string, NoAnswer> => {
@@ -75,7 +81,7 @@ export const getJson = (
       }),
     catch: () => no("cannot be reached")
   }).pipe(
-    Effect.flatMap(({ body, ok, status }) => (ok ? textOf(body) : Effect.fail(no(refusal(status))))),
+    Effect.flatMap(({ body, ok, status }) => (ok ? textOf(body) : Effect.fail(refusal(status)))),
     Effect.flatMap((text) => Effect.mapError(decode(text), () => no("answers with something that is no JSON"))),
     Effect.timeoutOrElse({
       duration: patience,
