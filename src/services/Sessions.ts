@@ -137,6 +137,7 @@ export const layer = Layer.effect(
           isUsable: (model) => Effect.isSuccess(models.resolve(model, undefined)),
           observeModels: models.observe ?? (() => Effect.void),
           grace: Effect.map(settings.current, ({ remoteGrace }) => remoteGrace),
+          lostRules: Effect.map(settings.current, ({ lostRules }) => lostRules),
           messageId: Effect.map(random.uuidV7(), (uuid) => MessageId.make(`msg_${uuid}`))
         })
       }).pipe(Scope.provide(scope))

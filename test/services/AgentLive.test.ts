@@ -2,10 +2,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
 import { text } from "../../src/domain/Content.ts"
 import type { SessionId } from "../../src/domain/Ids.ts"
 import type { McpSpec } from "../../src/domain/McpSpec.ts"
 import type { ScriptStep } from "../../src/services/models/script/Script.ts"
+import { defaultSettings } from "../../src/services/settings/Merge.ts"
+import { Settings } from "../../src/services/Settings.ts"
 import { agentLayer, connect, place } from "../support/agents.ts"
 import { makeEditor } from "../support/editor.ts"
 import { completed, type FakeTool } from "../support/fakeTools.ts"
@@ -166,6 +169,28 @@ describe("a new session", () => {
       }
     }).pipe(Effect.provide(agentLayer({ ...models, settings: { lostRules: ["first", "second"] } })))
   )
+
+  it.effect("tells of rules that came to hold no more while it goes on, once and again when they are others", () => {
+    let lostRules: ReadonlyArray<string> = []
+    const settingsLayer = Layer.succeed(Settings, {
+      home: "/nonexistent/.supercharge",
+      current: Effect.sync(() => ({ ...defaultSettings, lostRules }))
+    })
+    return Effect.gen(function* () {
+      const editor = makeEditor({ notices: false })
+      const { newSession, prompt } = yield* connect(editor)
+      const { sessionId } = yield* newSession(place(), {})
+      const thoughts = () => editor.told(sessionId).filter((line) => line.startsWith("thought"))
+      const counts: Array<number> = []
+      for (const lost of [[], ["first"], ["first"], ["other"], [], ["other"]]) {
+        lostRules = lost
+        yield* prompt(sessionId, [text("Hi")])
+        counts.push(thoughts().length)
+      }
+      assert.deepStrictEqual(counts, [0, 1, 1, 2, 2, 3])
+      assert.match(thoughts()[1] ?? "", /do not hold\..*\nother$/s)
+    }).pipe(Effect.provide(agentLayer({ ...models, settingsLayer })))
+  })
 
   it.effect("is limited by its harness and by its transport", () =>
     Effect.gen(function* () {

@@ -49,6 +49,8 @@ export interface AgentOptions {
   readonly commandFiles?: Layer.Layer<CommandFiles>
   readonly store?: Layer.Layer<SessionStore>
   readonly settings?: Partial<SettingsValue> & { readonly home?: string }
+  /** In the place of `settings`, where they change. */
+  readonly settingsLayer?: Layer.Layer<Settings>
   readonly maxRequests?: number
   /** Whether tasks can be handed to subagents. */
   readonly tasks?: boolean
@@ -68,7 +70,7 @@ export const agentLayer = (options: AgentOptions = {}) => {
     store = SessionStoreSqlite.layerMemory,
     tools = {}
   } = options
-  const settingsLayer = Settings.layerValues(settings)
+  const settingsLayer = options.settingsLayer ?? Settings.layerValues(settings)
   const models = options.models ?? scripted(script, asked, infos)
   const turn =
     options.turn ??

@@ -92,6 +92,8 @@ export interface LiveSessionInput extends Pick<ChoicesInput, "customAgents" | "i
   readonly stored: Stream.Stream<NumberedEntry, StoreFailed>
   /** How long a turn goes on while nobody watches; undefined: until it ends. */
   readonly grace: Effect.Effect<Duration.Duration | undefined>
+  /** What is wrong with rules and hooks that were to forbid something. */
+  readonly lostRules: Effect.Effect<ReadonlyArray<string>>
   /** A new id for a message that no turn made. */
   readonly messageId: Effect.Effect<MessageId>
 }
@@ -110,7 +112,7 @@ export const make = Effect.fnUntraced(function* (
   const questions = Questions.make()
   const unwatched = yield* FiberHandle.make<void>()
   const { emit, record, state } = journal
-  const { tell, tellWarnings, warn } = Telling.make({ emit, messageId })
+  const { tell, tellWarnings, warn } = Telling.make({ emit, messageId, lostRules: input.lostRules })
   let directories: ReadonlyArray<string> = []
   const { customAgents, isUsable, observeModels } = input
   // No editor waits for these before it opens a session.

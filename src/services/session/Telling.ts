@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import type { Event, Notice } from "../../domain/Event.ts"
 import type { MessageId } from "../../domain/Ids.ts"
 import type { View } from "./Journal.ts"
-import { compactionNotice } from "./Warnings.ts"
+import { compactionNotice, rulesLost } from "./Warnings.ts"
 
 export interface Telling {
   /**
@@ -13,7 +13,7 @@ export interface Telling {
   readonly tell: (view: View, event: Event) => Effect.Effect<void>
   /** Kept for the next prompt, so that it is seen where the user looks. */
   readonly warn: (notice: Notice) => void
-  /** Tells what was kept. */
+  /** Tells what was kept, and which rules came to hold no more since it was told last. */
   readonly tellWarnings: (view: View) => Effect.Effect<void>
 }
 
@@ -23,11 +23,14 @@ const MOST_KEPT = 100
 interface TellingInput {
   readonly emit: (event: Event) => Effect.Effect<void>
   readonly messageId: Effect.Effect<MessageId>
+  /** Those that do not hold; files change while a session goes on. */
+  readonly lostRules: Effect.Effect<ReadonlyArray<string>>
 }
 
-export const make = ({ emit, messageId }: TellingInput): Telling => {
+export const make = ({ emit, lostRules, messageId }: TellingInput): Telling => {
   /** By title, so that a session that is opened many times before its next prompt has each of them once. */
   const warnings = new Map<string, Notice>()
+  let toldRules = ""
 
   const tell: Telling["tell"] = (view, event) => {
     const { capabilities } = view.editor
@@ -46,6 +49,13 @@ export const make = ({ emit, messageId }: TellingInput): Telling => {
       if (warnings.size < MOST_KEPT || warnings.has(notice.title)) warnings.set(notice.title, notice)
     },
     tellWarnings: Effect.fnUntraced(function* (view) {
+      const lost = yield* lostRules
+      const rules = lost.join("\n")
+      if (rules !== "" && rules !== toldRules) {
+        const notice = rulesLost(lost)
+        warnings.set(notice.title, notice)
+      }
+      toldRules = rules
       const kept = [...warnings.values()]
       warnings.clear()
       for (const notice of kept) yield* tell(view, notice)
