@@ -10,6 +10,7 @@ import { ExecutionMode } from "../permission/ExecutionMode.ts"
 import { describeProblem, type FrontMatter, parse } from "../text/FrontMatter.ts"
 import { asList, asText, type FrontMatterValue } from "../text/FrontMatterValue.ts"
 import { closest } from "../text/Similar.ts"
+import { visible } from "../text/Visible.ts"
 
 /** An agent, and what is wrong with its file; each line names file, field and remedy. */
 export interface ReadAgent {
@@ -183,7 +184,7 @@ const fromFields = (
   })
   return Result.succeed({
     name,
-    description: (read("description", text) ?? summaryOf(prompt)).slice(0, LONGEST.description).toWellFormed(),
+    description: visible(read("description", text) ?? summaryOf(prompt)).slice(0, LONGEST.description).toWellFormed(),
     prompt,
     replaces: promptMode === "full",
     ...(model === undefined || model === "inherit" ? {} : { model }),
