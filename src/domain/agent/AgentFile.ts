@@ -184,7 +184,9 @@ const fromFields = (
   })
   return Result.succeed({
     name,
-    description: visible(read("description", text) ?? summaryOf(prompt)).slice(0, LONGEST.description).toWellFormed(),
+    description: visible(read("description", text) ?? summaryOf(prompt))
+      .slice(0, LONGEST.description)
+      .toWellFormed(),
     prompt,
     replaces: promptMode === "full",
     ...(model === undefined || model === "inherit" ? {} : { model }),

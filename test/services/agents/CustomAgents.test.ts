@@ -159,7 +159,7 @@ describe("agents of files", () => {
         put(".supercharge/agents/explore.md", agentText({ mode: "ask", tools: "read, bash" }))
         const [bound] = (yield* listIn(project)).agents
         assert.deepInclude(bound, { scope: "project", mode: "ask" })
-        assert.include(bound?.tools, "bash")
+        assert.include([...(bound?.tools ?? [])], "bash")
       })
     )
   )

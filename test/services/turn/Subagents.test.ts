@@ -238,8 +238,10 @@ describe("a subagent", () => {
     Effect.gen(function* () {
       const shown: Array<ReadonlyArray<ToolContent>> = []
       const broker = Layer.succeed(PermissionBroker, {
-        decide: ({ ask, call }) =>
-          Effect.as(ask === undefined ? Effect.void : ask({ call, options: [] }), { _tag: "Allowed" } as const),
+        decide: ({ ask, call, sessionId }) =>
+          Effect.as(ask === undefined ? Effect.void : ask({ sessionId, call, options: [] }), {
+            _tag: "Allowed"
+          } as const),
         readable: () => Effect.succeedNone
       })
       yield* run(simple, {
