@@ -96,7 +96,6 @@ export const makeScan = (fs: FileSystem.FileSystem, path: Path.Path) => {
     const commands: (folder: string, prefix: string, depth: number) => Effect.Effect<void> = Effect.fnUntraced(
       function* (folder, prefix, depth) {
         for (const entry of yield* namesIn(folder)) {
-          if (found.length >= MOST) return
           if (entry.startsWith(".")) continue
           const file = path.join(folder, entry)
           const isMarkdown = entry.endsWith(".md")
