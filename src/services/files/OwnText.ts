@@ -33,22 +33,28 @@ export interface OwnTextInput {
   readonly paths: Path.Path
   /** Absolute; its folder is made when it is absent. */
   readonly path: string
+  /** In bytes; a larger one is not read, and never written. Default: 4 MiB. */
+  readonly largest?: number
   /** What is no plain file, too large, or no UTF-8: it could not be written back as it was. */
   readonly damaged: () => OwnFileFailed
 }
 
-/** In bytes. */
-const LARGEST = 4n * 1024n * 1024n
+const LARGEST = 4 * 1024 * 1024
 
 /** A mark at the beginning stays. */
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
 const PATIENCE = 200
 
-export const makeOwnText = ({ damaged, fs, path, paths }: OwnTextInput): OwnText => {
+export const makeOwnText = ({ damaged, fs, largest = LARGEST, path, paths }: OwnTextInput): OwnText => {
   const oneAtATime = Semaphore.makeUnsafe(1)
   const lock = `${path}.lock`
 
+  const full = () =>
+    new OwnFileFailed({
+      reason: "unavailable",
+      message: `${path} was left as it is: it would have more than ${largest} bytes; remove what is not needed from it first`
+    })
   const unavailable = ({ reason }: PlatformError) =>
     new OwnFileFailed({
       reason: "unavailable",
@@ -65,7 +71,7 @@ export const makeOwnText = ({ damaged, fs, path, paths }: OwnTextInput): OwnText
   const read = Effect.gen(function* () {
     const { size, type } = yield* fs.stat(path)
     // A pipe in its place would be waited for.
-    if (type !== "File" || size > LARGEST) return yield* damaged()
+    if (type !== "File" || size > largest) return yield* damaged()
     const bytes = yield* fs.readFile(path)
     return yield* Effect.try({ try: () => decoder.decode(bytes), catch: damaged })
   }).pipe(
@@ -76,18 +82,21 @@ export const makeOwnText = ({ damaged, fs, path, paths }: OwnTextInput): OwnText
 
   // A name of its own: somebody who was taken for dead may still be writing, too.
   const write = Effect.fnUntraced(function* (text: string) {
+    const bytes = new TextEncoder().encode(text)
+    if (bytes.length > largest) return yield* full()
     const temporary = `${path}.${yield* uniqueName}`
     yield* Effect.scoped(
       Effect.gen(function* () {
         const file = yield* fs.open(temporary, { flag: "wx", mode: 0o600 })
-        yield* file.writeAll(new TextEncoder().encode(text))
+        yield* file.writeAll(bytes)
         yield* file.sync
       })
     ).pipe(
       Effect.andThen(fs.rename(temporary, path)),
-      Effect.onError(() => Effect.ignore(fs.remove(temporary, { force: true })))
+      Effect.onError(() => Effect.ignore(fs.remove(temporary, { force: true }))),
+      Effect.mapError(unavailable)
     )
-  }, Effect.mapError(unavailable))
+  })
 
   const attempt: OwnText["attempt"] = (apply, { patience = PATIENCE } = {}) =>
     Effect.mapError(fs.makeDirectory(paths.dirname(path), { recursive: true, mode: 0o700 }), unavailable).pipe(

@@ -145,6 +145,22 @@ describe("a sign-in", () => {
     }).pipe(Effect.provide(platform))
   )
 
+  it.live("stores no key in a pipe, nor where it would not be read", () =>
+    Effect.gen(function* () {
+      const { fs, home } = yield* place
+      const path = `${home}/credentials.json`
+      yield* fs.makeDirectory(home)
+      execFileSync("mkfifo", [path])
+      assert.match((yield* Effect.flip(keep(home, signedIn()))).message, /is no list of keys and was left as it is/)
+      assert.match((yield* Effect.flip(forget(home, "openai"))).message, /is no list of keys/)
+      yield* fs.remove(path)
+      const large = JSON.stringify({ version: 1, keys: { other: "x".repeat(1024 * 1024 - 40) } })
+      yield* fs.writeFileString(path, large)
+      assert.match((yield* Effect.flip(keep(home, signedIn()))).message, /would have more than 1048576 bytes/)
+      assert.strictEqual(yield* fs.readFileString(path), large)
+    }).pipe(Effect.provide(platform))
+  )
+
   it.live("waits for no pipe, and makes no file that would not be read", () =>
     Effect.gen(function* () {
       const { fs, home } = yield* place
