@@ -150,7 +150,7 @@ describe("a sign-in", () => {
       const { fs, home } = yield* place
       const path = `${home}/credentials.json`
       yield* fs.makeDirectory(home)
-      execFileSync("mkfifo", [path])
+      execFileSync("sh", ["-c", 'mkfifo "$0"', path])
       assert.match((yield* Effect.flip(keep(home, signedIn()))).message, /is no list of keys and was left as it is/)
       assert.match((yield* Effect.flip(forget(home, "openai"))).message, /is no list of keys/)
       yield* fs.remove(path)
@@ -167,7 +167,7 @@ describe("a sign-in", () => {
       const path = `${home}/config.toml`
       const setDefault = changeConfig(home, (text) => setKey(text, ["models", "default"], "c/d"))
       yield* fs.makeDirectory(home)
-      execFileSync("mkfifo", [path])
+      execFileSync("sh", ["-c", 'mkfifo "$0"', path])
       assert.strictEqual((yield* Effect.flip(setDefault)).message, `${path} is a FIFO; make it a plain file`)
       yield* fs.remove(path)
       const large = `# ${"x".repeat(1024 * 1024 - 10)}\n`
