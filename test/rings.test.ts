@@ -72,7 +72,7 @@ describe("rings", () => {
         inside("services").filter((source) => !otherThanMcp(source)),
         ({ imports }) =>
           imports.filter((specifier) =>
-            /domain\/wire\/(?!(JsonRpc|RequestId|ErrorCode|Lenient|Complexity)\.ts$)|^effect\/rpc/.test(specifier)
+            /domain\/wire\/(?!(JsonRpc|RequestId|ErrorCode|Lenient)\.ts$)|^effect\/rpc/.test(specifier)
           )
       ),
       []

@@ -60,19 +60,19 @@ export type HookOccasion =
   | { readonly event: "SessionEnd" }
 
 /** Names under which other agents know our tools, which hooks written for those match by. */
-const aliases: Readonly<Record<string, string>> = {
-  bash: "Bash",
-  read: "Read",
-  edit: "Edit",
-  apply_patch: "Edit",
-  write: "Write",
-  grep: "Grep",
-  glob: "Glob",
-  list: "LS",
-  todo: "TodoWrite",
-  web_fetch: "WebFetch",
-  task: "Task"
-}
+const aliases: ReadonlyMap<string, string> = new Map([
+  ["bash", "Bash"],
+  ["read", "Read"],
+  ["edit", "Edit"],
+  ["apply_patch", "Edit"],
+  ["write", "Write"],
+  ["grep", "Grep"],
+  ["glob", "Glob"],
+  ["list", "LS"],
+  ["todo", "TodoWrite"],
+  ["web_fetch", "WebFetch"],
+  ["task", "Task"]
+])
 
 /** What a matcher says of a tool; one that is no regular expression is only a name. */
 const fits = (matcher: string, tool: string): boolean => {
@@ -86,7 +86,7 @@ export const hooksFor = (hooks: ReadonlyArray<HookSettings>, occasion: HookOccas
   hooks.filter(({ event, matcher = "" }) => {
     if (event !== occasion.event) return false
     if (matcher === "" || matcher === "*" || !("tool" in occasion)) return true
-    const alias = aliases[occasion.tool]
+    const alias = aliases.get(occasion.tool)
     return fits(matcher, occasion.tool) || (alias !== undefined && fits(matcher, alias))
   })
 
@@ -109,7 +109,7 @@ const snake = (event: HookEvent): string => event.replace(/(?!^)[A-Z]/g, (letter
 const foreignFields = (tool: string, callId: string, input: unknown) => {
   const file = Predicate.hasProperty(input, "path") ? { file_path: input.path } : {}
   return {
-    tool_name: aliases[tool] ?? tool,
+    tool_name: aliases.get(tool) ?? tool,
     tool_use_id: callId,
     tool_input: Predicate.isObject(input) ? { ...file, ...input } : input
   }

@@ -6,8 +6,6 @@ import * as Toml from "effect/encoding/Toml"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import * as Result from "effect/Result"
-import * as Stdio from "effect/Stdio"
-import * as Stream from "effect/Stream"
 import { closest } from "../../domain/text/Similar.ts"
 import { settings } from "../../composition/Platform.ts"
 import { Settings } from "../../services/Settings.ts"
@@ -16,6 +14,7 @@ import { parseConfigFile } from "../../services/settings/ConfigFile.ts"
 import { type ConfigKey, isTable } from "../../services/settings/ConfigKey.ts"
 import { jsonSchema, keyAt, keyPaths } from "../../services/settings/ConfigSchema.ts"
 import { changeConfig } from "../../services/settings/ConfigWriter.ts"
+import { inputText } from "../InputText.ts"
 import { failed } from "../login/Here.ts"
 
 /** What the reader complains of is shown as such where it matters, and is no log. */
@@ -70,10 +69,7 @@ export const valueOf = (text: string, key: ConfigKey<unknown>): ConfigValue | un
   return fits(text) ? text : undefined
 }
 
-const fromInput = Stdio.Stdio.use(({ stdin }) => Stream.mkString(Stream.decodeText(stdin))).pipe(
-  Effect.map((text) => text.replace(/\r?\n$/, "")),
-  Effect.mapError(() => failed("Standard input cannot be read"))
-)
+const fromInput = Effect.map(inputText, (text) => text.replace(/\r?\n$/, ""))
 
 /** What the reader complains of in a text, without the lines, which move with a change. */
 const complaints = (text: string): ReadonlyArray<string> =>

@@ -18,6 +18,7 @@ import { type Flags, Settings, type SettingsValue } from "../../services/Setting
 import { valueText } from "../../services/settings/ConfigEdit.ts"
 import { linesOf } from "../../services/settings/ConfigLines.ts"
 import { keyPaths } from "../../services/settings/ConfigSchema.ts"
+import { lookAt } from "../../services/settings/FileLook.ts"
 import {
   environmentSaid,
   type Explained,
@@ -66,7 +67,8 @@ const gather = Effect.fnUntraced(function* (flags: Flags) {
   const value = yield* current
   const cwd = paths.resolve(".")
   const project = yield* (yield* Projects).of(cwd)
-  const read = (path: string) => Effect.orElseSucceed(fs.readFileString(path), () => "")
+  const read = (path: string) =>
+    lookAt(path)._tag === "Present" ? Effect.orElseSucceed(fs.readFileString(path), () => "") : Effect.succeed("")
   const own = paths.join(home, "config.toml")
   const { files } = yield* makeProjectFiles(fs, paths, home).find(project.root, yield* fs.realPath(cwd))
   const theirs = yield* Effect.forEach(

@@ -13,6 +13,7 @@ import type { ProviderSettings } from "../../services/Settings.ts"
 import { parseBaseUrl } from "../../services/settings/BaseUrl.ts"
 import { parseConfigFile } from "../../services/settings/ConfigFile.ts"
 import { providerVariables } from "../../services/settings/Environment.ts"
+import { lookAt } from "../../services/settings/FileLook.ts"
 import type { FileProvider } from "../../services/settings/FileSettings.ts"
 import { isProviderName } from "../../services/settings/ProviderSection.ts"
 
@@ -49,6 +50,7 @@ export const configured = Effect.fnUntraced(function* (
 ): Effect.fn.Return<ReadonlyArray<FileProvider>, never, FileSystem.FileSystem> {
   const fs = yield* FileSystem.FileSystem
   const file = `${home}/config.toml`
+  if (lookAt(file)._tag !== "Present") return []
   const text = yield* Effect.orElseSucceed(fs.readFileString(file), () => "")
   return Result.match(parseConfigFile(text, file), { onSuccess: ({ providers }) => providers, onFailure: () => [] })
 })

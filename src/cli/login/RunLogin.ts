@@ -4,7 +4,6 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
-import { text as textOf } from "node:stream/consumers"
 import type { ModelInfo } from "../../domain/Model.ts"
 import { type BrowserService, signIn } from "../../services/auth/BrowserSignIn.ts"
 import { keep } from "../../services/auth/ProviderKeys.ts"
@@ -16,6 +15,7 @@ import { askEndpoint } from "../../services/models/OfferedModels.ts"
 import * as ProviderHttp from "../../services/models/provider/ProviderHttp.ts"
 import { type ModelSettings, type ProviderSettings, Settings, type SettingsValue } from "../../services/Settings.ts"
 import { explained } from "../Explained.ts"
+import { inputText } from "../InputText.ts"
 import { plainText } from "../Plain.ts"
 import { misused } from "../UsageError.ts"
 import {
@@ -46,11 +46,7 @@ const LONGEST_KEY = 10_000
 
 /** The only line of standard input. */
 const keyOfInput = Effect.gen(function* () {
-  const read = yield* Effect.tryPromise({
-    try: () => textOf(process.stdin),
-    catch: () => failed("Standard input cannot be read")
-  })
-  const key = read.trim()
+  const key = (yield* inputText).trim()
   if (key === "") return yield* misused('there is no key on standard input: write printf %s "$KEY" | super-pi login …')
   if (key.length > LONGEST_KEY || !/^[\x21-\x7e]+$/.test(key)) {
     return yield* misused("what standard input has is no key: it must be one word of letters, digits and signs")

@@ -67,8 +67,12 @@ export const replace = Effect.fnUntraced(
   function* (file: string, before: string, after: string) {
     const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path
-    yield* fs.makeDirectory(path.dirname(file), { recursive: true })
-    const target = yield* Effect.orElseSucceed(fs.realPath(file), () => file)
+    const target = yield* fs.realPath(file).pipe(
+      // A link to what is not there yet.
+      Effect.catch(() => Effect.map(fs.readLink(file), (link) => path.resolve(path.dirname(file), link))),
+      Effect.orElseSucceed(() => file)
+    )
+    yield* fs.makeDirectory(path.dirname(target), { recursive: true })
     const like = yield* Effect.option(fs.stat(target))
     // In the same folder, and so on the same disk; removed with the scope.
     const fresh = yield* fs.makeTempFileScoped({ directory: path.dirname(target), prefix: ".super-pi-" })

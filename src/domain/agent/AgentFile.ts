@@ -10,6 +10,7 @@ import { ExecutionMode } from "../permission/ExecutionMode.ts"
 import { describeProblem, type FrontMatter, parse } from "../text/FrontMatter.ts"
 import { asList, asText, type FrontMatterValue } from "../text/FrontMatterValue.ts"
 import { closest } from "../text/Similar.ts"
+import { visible } from "../text/Visible.ts"
 
 /** An agent, and what is wrong with its file; each line names file, field and remedy. */
 export interface ReadAgent {
@@ -37,37 +38,37 @@ const plain = (key: string): string => key.toLowerCase().replaceAll(/[-_]/g, "")
 
 const isKnown = (key: string): boolean => known.some((name) => plain(name) === plain(key))
 
-const foreignModes: Readonly<Record<string, ExecutionMode>> = {
-  default: "ask",
-  acceptedits: "accept-edits",
-  dontask: "ask",
-  bypasspermissions: "always-approve"
-}
+const foreignModes: ReadonlyMap<string, ExecutionMode> = new Map([
+  ["default", "ask"],
+  ["acceptedits", "accept-edits"],
+  ["dontask", "ask"],
+  ["bypasspermissions", "always-approve"]
+])
 
 const reading = ["read", "grep", "glob", "list", "web_fetch"]
 const editing = ["write", "edit", "apply_patch"]
 const commands = ["bash", "bash_output", "bash_stop"]
 
 /** Tools by the names under which files of other agents have them. Those that are not here give nothing. */
-const foreignTools: Readonly<Record<string, ReadonlyArray<string>>> = {
-  bash: commands,
-  bashoutput: ["bash_output"],
-  killshell: ["bash_stop"],
-  killbash: ["bash_stop"],
-  edit: ["edit", "apply_patch"],
-  multiedit: ["edit", "apply_patch"],
-  ls: ["list"],
-  todowrite: ["todo"],
-  webfetch: ["web_fetch"],
-  agent: ["task"],
-  askuserquestion: ["ask_user"],
-  skill: ["skill"],
-  websearch: [],
-  notebookedit: [],
-  notebookread: [],
-  exitplanmode: [],
-  slashcommand: []
-}
+const foreignTools: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
+  ["bash", commands],
+  ["bashoutput", ["bash_output"]],
+  ["killshell", ["bash_stop"]],
+  ["killbash", ["bash_stop"]],
+  ["edit", ["edit", "apply_patch"]],
+  ["multiedit", ["edit", "apply_patch"]],
+  ["ls", ["list"]],
+  ["todowrite", ["todo"]],
+  ["webfetch", ["web_fetch"]],
+  ["agent", ["task"]],
+  ["askuserquestion", ["ask_user"]],
+  ["skill", ["skill"]],
+  ["websearch", []],
+  ["notebookedit", []],
+  ["notebookread", []],
+  ["exitplanmode", []],
+  ["slashcommand", []]
+])
 
 const capabilities: Readonly<Record<string, ReadonlyArray<string> | undefined>> = {
   "read-only": reading,
@@ -94,7 +95,7 @@ const toolNames = (value: FrontMatterValue, field: string, complain: Complain): 
       complain(field, `has "${name}", which is no name of a tool and gives none; ${remedy}`)
       return []
     }
-    const foreign = foreignTools[name.toLowerCase()]
+    const foreign = foreignTools.get(name.toLowerCase())
     if (foreign !== undefined) return foreign
     const own = ours.find((tool) => plain(tool) === plain(name))
     if (own !== undefined) return [own]
@@ -107,7 +108,7 @@ const toolNames = (value: FrontMatterValue, field: string, complain: Complain): 
 
 const modeOf = (value: FrontMatterValue, field: string, complain: Complain): ExecutionMode => {
   const written = asText(value).trim()
-  const own = ExecutionMode.literals.find((mode) => mode === written) ?? foreignModes[written.toLowerCase()]
+  const own = ExecutionMode.literals.find((mode) => mode === written) ?? foreignModes.get(written.toLowerCase())
   if (own !== undefined) return own
   complain(field, `must be one of ${ExecutionMode.literals.join(", ")}; until this is corrected it is plan`)
   return "plan"
@@ -183,7 +184,9 @@ const fromFields = (
   })
   return Result.succeed({
     name,
-    description: (read("description", text) ?? summaryOf(prompt)).slice(0, LONGEST.description).toWellFormed(),
+    description: visible(read("description", text) ?? summaryOf(prompt))
+      .slice(0, LONGEST.description)
+      .toWellFormed(),
     prompt,
     replaces: promptMode === "full",
     ...(model === undefined || model === "inherit" ? {} : { model }),

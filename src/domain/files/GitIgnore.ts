@@ -52,7 +52,8 @@ const classAt = (name: string, start: number): readonly [test: Test, next: numbe
     }
     const [whole, named = ""] = /^\[:(\w+):\]/.exec(name.slice(at)) ?? []
     if (whole !== undefined) {
-      tests.push((character) => classes[named]?.test(character) === true)
+      const known = Object.hasOwn(classes, named) ? classes[named] : undefined
+      tests.push((character) => known?.test(character) === true)
       previous = undefined
       at += whole.length
       continue

@@ -83,7 +83,7 @@ const classFrom = (pattern: string, start: number): readonly [source: string, ne
     if (character === "]" && !isFirst) return [`${source}]`, at + 1]
     const [whole, name = ""] = /^\[:(\w+):\]/.exec(pattern.slice(at)) ?? []
     if (whole !== undefined) {
-      source += named[name] ?? ""
+      source += Object.hasOwn(named, name) ? named[name] : ""
       at += whole.length
     } else if (character === "\\") {
       source += escapeAt(pattern, at, classEscapes)

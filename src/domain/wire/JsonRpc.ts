@@ -5,7 +5,7 @@
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import * as Complexity from "./Complexity.ts"
+import * as Complexity from "../text/json/Complexity.ts"
 import { ErrorCode, ErrorObject, WireError } from "./ErrorCode.ts"
 import * as RequestId from "./RequestId.ts"
 

@@ -6,9 +6,10 @@ import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
 import * as Result from "effect/Result"
 import { readAgentObject } from "../../domain/agent/AgentFile.ts"
+import { builtInAgents } from "../../domain/agent/BuiltInAgents.ts"
 import { nameProblem } from "../../domain/agent/AgentName.ts"
 import { sameName, within } from "../../domain/agent/Applying.ts"
-import type { CustomAgent, FoundAgent } from "../../domain/CustomAgent.ts"
+import type { AgentLimits, CustomAgent, FoundAgent } from "../../domain/CustomAgent.ts"
 import { InvalidInput } from "../../domain/Failure.ts"
 import { render } from "../../domain/text/FrontMatter.ts"
 import { type AgentList, CustomAgents, type NewAgent } from "../CustomAgents.ts"
@@ -26,18 +27,26 @@ const MOST_PROBLEMS = 20
 /** In characters. */
 const LONGEST = { instructions: 256 * 1024, description: 2000 }
 
+/** Under the limits of another one of its name. */
+const narrowedBy = (agent: FoundAgent, bounds: AgentLimits): FoundAgent => {
+  const { mode: _mode, tools: _tools, without: _without, ...rest } = agent
+  return { ...rest, ...within(agent, bounds) }
+}
+
 const profile = (message: string) => new InvalidInput({ field: "agentProfile", message })
 
 /** Gathers agents in the order in which they count. */
 const makeGathering = () => {
   const agents: Array<FoundAgent> = []
   const problems: Array<string> = []
+  /** Those of the project that take the place of one of the person's. */
+  const bound = new Set<string>()
 
   const replaced = (at: number, earlier: FoundAgent, agent: FoundAgent): void => {
     // Whoever chooses the name of one of theirs must not get more than that would have had.
     if (earlier.scope === "project" && agent.scope === "user") {
-      const { mode: _mode, tools: _tools, without: _without, ...rest } = earlier
-      agents[at] = { ...rest, ...within(earlier, agent) }
+      agents[at] = narrowedBy(earlier, agent)
+      bound.add(earlier.name)
     } else if (earlier.scope === agent.scope && earlier.name !== agent.name) {
       problems.push(
         `${agent.path ?? agent.name}: the name "${agent.name}" is taken by ${earlier.path ?? earlier.name}; choose another one`
@@ -59,7 +68,15 @@ const makeGathering = () => {
     else if (agents.length < MOST_AGENTS) agents.push(agent)
   }
 
-  const list = (): AgentList => ({ agents, problems: problems.slice(0, MOST_PROBLEMS) })
+  /** A built-in agent counts like one of the person's, unless the person has another one of its name. */
+  const bounded = (agent: FoundAgent): FoundAgent => {
+    const builtIn = builtInAgents.find(({ name }) => sameName(name, agent.name))
+    return builtIn === undefined || agent.scope !== "project" || bound.has(agent.name)
+      ? agent
+      : narrowedBy(agent, builtIn)
+  }
+
+  const list = (): AgentList => ({ agents: agents.map(bounded), problems: problems.slice(0, MOST_PROBLEMS) })
 
   return { add, list, problems }
 }

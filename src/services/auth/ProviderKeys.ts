@@ -9,6 +9,7 @@ import { makeOwnFile } from "../files/OwnFile.ts"
 import type { ProviderSettings } from "../Settings.ts"
 import { removeKey, setKey } from "../settings/ConfigEdit.ts"
 import { changeConfig, type Edit } from "../settings/ConfigWriter.ts"
+import { largestFile } from "../settings/FileLook.ts"
 import { CREDENTIALS_FILE } from "../settings/SettingsReader.ts"
 import { noKeys, StoredKeys } from "../settings/StoredKeys.ts"
 
@@ -20,7 +21,8 @@ const keyFile = Effect.fnUntraced(function* (home: string) {
     path: paths.join(home, CREDENTIALS_FILE),
     schema: StoredKeys,
     empty: noKeys,
-    what: "list of keys"
+    what: "list of keys",
+    largest: largestFile
   })
 })
 

@@ -76,7 +76,7 @@ export const askServer = Effect.fnUntraced(function* (
   { input, rest }: Typed
 ): Effect.fn.Return<CommandAnswer> {
   const given = argumentsIn(input, prompt)
-  const missing = prompt.arguments.filter(({ name, required }) => required && given[name] === undefined)
+  const missing = prompt.arguments.filter(({ name, required }) => required && !Object.hasOwn(given, name))
   if (missing.length > 0) {
     const list = prompt.arguments.map(
       ({ description, name, required }) =>

@@ -7,6 +7,7 @@ import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { isWithin } from "../../domain/files/Paths.ts"
+import { problemOf } from "../../domain/text/json/Complexity.ts"
 import type { Plugin } from "../Plugins.ts"
 import type { McpServerSettings } from "../Settings.ts"
 import { lookAt, unreadable } from "../settings/FileLook.ts"
@@ -26,6 +27,8 @@ export interface ReadPlugins {
 /** A plugin says where it is through these. */
 const ROOT_VARIABLES = ["SUPERCHARGE_PLUGIN_ROOT", "CLAUDE_PLUGIN_ROOT"]
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/
+/** What no file of a plugin needs, and no reader should have to take apart. */
+const MOST = { free: 0, values: 50_000, depth: 100 }
 /** Files of agents in one plugin. */
 const MOST_AGENTS = 100
 
@@ -96,8 +99,13 @@ export const makePluginReader = (fs: FileSystem.FileSystem, path: Path.Path, las
         return undefined
       }
       const read = yield* Effect.result(fs.readFileString(file))
-      if (Result.isSuccess(read)) return read.success
-      tell(`${file} ${unreadable(read.failure.reason._tag)}; ${otherwise}`)
+      if (Result.isFailure(read)) {
+        tell(`${file} ${unreadable(read.failure.reason._tag)}; ${otherwise}`)
+        return undefined
+      }
+      const problem = problemOf(read.success, MOST)
+      if (problem === undefined) return read.success
+      tell(`${file} is not read: ${problem}; ${otherwise}`)
       return undefined
     })
 

@@ -7,10 +7,24 @@ export type Lines = (path: string) => number | undefined
 
 const parentOf = (path: string): string => path.replace(/(?:\[\d+\]|(?:^|\.)[^.[\]]*)$/, "")
 
+/** Names of one key, as no setting has them: what stands deeper has the line of what it stands in. */
+const DEEPEST = 16
+
+/** How many of these numbers, which grow, are at most `most`. */
+const countUpTo = (numbers: ReadonlyArray<number>, most: number): number => {
+  let [low, high] = [0, numbers.length]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((numbers[middle] ?? Infinity) <= most) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
 /** The text has to be TOML that a parser took. */
 export const linesOf = (text: string): Lines => {
   const starts = [0, ...Array.from(text.matchAll(/\n/g), ({ index }) => index + 1)]
-  const lineAt = (at: number): number => starts.findLastIndex((start) => start <= at) + 1
+  const lineAt = (at: number): number => countUpTo(starts, at)
   const lines = new Map<string, number>()
   /** How many tables a list has so far, by its path. */
   const counts = new Map<string, number>()
@@ -29,7 +43,7 @@ export const linesOf = (text: string): Lines => {
   const notePairs = (pairs: ReadonlyArray<Pair>, table: string): void => {
     for (const { path, start, value } of pairs) {
       let place = table
-      for (const name of path) {
+      for (const name of path.slice(0, DEEPEST)) {
         note(place, name, start)
         place = join(place, spoken(name))
       }
@@ -39,7 +53,7 @@ export const linesOf = (text: string): Lines => {
 
   for (const { isItem, pairs, path, start } of tablesOf(text)) {
     let table = ""
-    for (const [depth, name] of path.entries()) {
+    for (const [depth, name] of path.slice(0, DEEPEST).entries()) {
       if (isItem && depth === path.length - 1) {
         const list = join(table, spoken(name))
         counts.set(list, (counts.get(list) ?? 0) + 1)

@@ -13,6 +13,7 @@ import type { Event } from "../../domain/Event.ts"
 import type { ToolCallId } from "../../domain/Ids.ts"
 import type { ModelInfo } from "../../domain/Model.ts"
 import { lower } from "../../domain/permission/ExecutionMode.ts"
+import type { Question } from "../../domain/permission/Permission.ts"
 import type { Entry } from "../../domain/session/Session.ts"
 import { closing, empty, fold, type SessionState } from "../../domain/session/SessionState.ts"
 import { textContent } from "../../domain/Tool.ts"
@@ -55,6 +56,18 @@ const withheld = [TASK, "todo", "ask_user"]
 const ALONE = `You are a subagent: another agent gave you one task, and reads only your last message. Nobody can answer questions; decide with what you have, and say what you assumed. End with a message that has the whole result, short, with places as path:line.`
 
 const STOPPED = "The subagent stopped before this call finished; whether it had an effect is unknown."
+
+/** The person sees the call of a subagent beside others, and is told whose it is. */
+const askedBy = ({ name }: CustomAgent, question: Question): Question => ({
+  ...question,
+  call: {
+    ...question.call,
+    patch: {
+      ...question.call.patch,
+      content: [textContent(`Asked by the subagent ${name}`), ...(question.call.patch.content ?? [])]
+    }
+  }
+})
 
 const clip = (answer: string): string =>
   answer.length <= LONGEST_ANSWER
@@ -119,6 +132,7 @@ const makeChild = (parent: TurnSession, agent: CustomAgent, call: ToolCallId, li
       })
     )
 
+  const { ask } = parent
   const harness = narrowed(narrowed(parent.harness, { without: withheld }), agent)
   const given = `${parent.systemPrompt ?? parent.harness.prompt}\n\n${ALONE}`
   const session: TurnSession = {
@@ -136,6 +150,7 @@ const makeChild = (parent: TurnSession, agent: CustomAgent, call: ToolCallId, li
     emit,
     log,
     settle,
+    ask: ask === undefined ? undefined : (question) => ask(askedBy(agent, question)),
     elicit: () => undefined
   }
   return { session, view, settle }

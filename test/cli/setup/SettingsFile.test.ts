@@ -52,6 +52,17 @@ describe("a file of settings that is somebody else's", () => {
     }).pipe(Effect.provide(platform))
   )
 
+  it.effect("is made where a link leads that leads nowhere yet", () =>
+    Effect.gen(function* () {
+      const place = yield* folder
+      const file = join(place, "settings.json")
+      symlinkSync("dotfiles/zed.json", file)
+      yield* SettingsFile.replace(file, "", "{}")
+      assert.strictEqual(readlinkSync(file), "dotfiles/zed.json")
+      assert.strictEqual(readFileSync(join(place, "dotfiles", "zed.json"), "utf8"), "{}")
+    }).pipe(Effect.provide(platform))
+  )
+
   it.effect("is left alone when somebody else changed it meanwhile, and when it is not text", () =>
     Effect.gen(function* () {
       const place = yield* folder

@@ -17,6 +17,21 @@ const failure = (text: string): string =>
   Result.getOrElse(Result.flip(readAgentFile("a.md", "given", text)), () => "none")
 
 describe("the file of an agent", () => {
+  it("is described without what people do not see", () => {
+    assert.strictEqual(read(['description: "\\x1b[31mred\\u202e"']).agent.description, "[31mred")
+    assert.strictEqual(read([], "\u001b]0;title\u0007 Reads\u{e0041}\n").agent.description, "]0;title Reads")
+  })
+
+  it("takes no word for a mode or a tool only because every object has a property of that name", () => {
+    for (const word of ["constructor", "__proto__", "toString", "hasOwnProperty", "valueOf"]) {
+      const { agent } = read([`mode: ${word}`, `tools: [${word}, read]`, `disallowedTools: ${word}`])
+      assert.deepStrictEqual(
+        { mode: agent.mode, tools: agent.tools, without: agent.without },
+        { mode: "plan", tools: [word, "read"], without: [word] }
+      )
+    }
+  })
+
   it("says all of it", () => {
     assert.deepStrictEqual(
       read([

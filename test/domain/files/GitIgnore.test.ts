@@ -96,6 +96,13 @@ describe("rules of a .gitignore", () => {
     { arbitrary: { runs: 60 }, timeout: 30_000 }
   )
 
+  it("have no class of characters that only every object has", () => {
+    for (const word of ["constructor", "toString", "nonsense"]) {
+      assert.isFalse(parseGitIgnore(`[[:${word}:]]\n`)("a", false) ?? false)
+      assert.isTrue(parseGitIgnore(`[[:${word}:]b]\n`)("b", false))
+    }
+  })
+
   it("never take long, whatever they are", () => {
     const start = performance.now()
     const deep = Array.from({ length: 40 }, () => "a").join("/")

@@ -150,6 +150,20 @@ describe("agents of files", () => {
     )
   )
 
+  it.effect("of a project keep within the limits of the built-in one of that name, unless the person has another", () =>
+    inPlace(
+      Effect.fnUntraced(function* ({ project, put }) {
+        put("work/.supercharge/agents/Explore.md", agentText({ mode: "always-approve", tools: "'*'" }))
+        const [explore] = (yield* listIn(project)).agents
+        assert.deepInclude(explore, { scope: "project", mode: "plan", tools: ["read", "grep", "glob", "list"] })
+        put(".supercharge/agents/explore.md", agentText({ mode: "ask", tools: "read, bash" }))
+        const [bound] = (yield* listIn(project)).agents
+        assert.deepInclude(bound, { scope: "project", mode: "ask" })
+        assert.include([...(bound?.tools ?? [])], "bash")
+      })
+    )
+  )
+
   it.effect("are read anew when they change, come and go", () =>
     inPlace(
       Effect.fnUntraced(function* ({ project, put }) {

@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Redacted from "effect/Redacted"
+import { execFileSync } from "node:child_process"
 import { forget, keep, type SignedIn } from "../../../src/services/auth/ProviderKeys.ts"
 import { changeConfig } from "../../../src/services/settings/ConfigWriter.ts"
 import { setKey } from "../../../src/services/settings/ConfigEdit.ts"
@@ -111,6 +112,71 @@ describe("a sign-in", () => {
       yield* changeConfig(home, (text) => setKey(text, ["models", "default"], "a/b"))
       assert.strictEqual(yield* fs.readLink(`${home}/config.toml`), `${home}/real.toml`)
       assert.strictEqual(yield* fs.readFileString(`${home}/real.toml`), '# real\n\n[models]\ndefault = "a/b"\n')
+    }).pipe(Effect.provide(platform))
+  )
+
+  it.effect("follows a link also where there is no file yet", () =>
+    Effect.gen(function* () {
+      const { fs, home } = yield* place
+      yield* fs.makeDirectory(`${home}/there`, { recursive: true })
+      yield* fs.symlink("there/real.toml", `${home}/config.toml`)
+      yield* changeConfig(home, (text) => setKey(text, ["models", "default"], "a/b"))
+      assert.strictEqual(yield* fs.readLink(`${home}/config.toml`), "there/real.toml")
+      assert.strictEqual(yield* fs.readFileString(`${home}/there/real.toml`), '[models]\ndefault = "a/b"\n')
+    }).pipe(Effect.provide(platform))
+  )
+
+  it.effect("keeps every byte of the file that it does not mean", () =>
+    Effect.gen(function* () {
+      const { fs, home } = yield* place
+      const path = `${home}/config.toml`
+      const bytes = (text: string, encoding: BufferEncoding = "utf8") => new Uint8Array(Buffer.from(text, encoding))
+      const setDefault = changeConfig(home, (text) => setKey(text, ["models", "default"], "c/d"))
+      yield* fs.makeDirectory(home)
+      yield* fs.writeFile(path, bytes('\uFEFF# é\r\n[models]\r\ndefault = "a/b" # x\r\n'))
+      yield* setDefault
+      const after = bytes('\uFEFF# é\r\n[models]\r\ndefault = "c/d" # x\r\n')
+      assert.deepStrictEqual(new Uint8Array(yield* fs.readFile(path)), after)
+      const foreign = bytes('# caf\xe9\n[models]\ndefault = "a/b"\n', "latin1")
+      yield* fs.writeFile(path, foreign)
+      const { message } = yield* Effect.flip(setDefault)
+      assert.strictEqual(message, `${path} is not UTF-8, as TOML has to be; save it as that first`)
+      assert.deepStrictEqual(new Uint8Array(yield* fs.readFile(path)), foreign)
+    }).pipe(Effect.provide(platform))
+  )
+
+  it.live("stores no key in a pipe, nor where it would not be read", () =>
+    Effect.gen(function* () {
+      const { fs, home } = yield* place
+      const path = `${home}/credentials.json`
+      yield* fs.makeDirectory(home)
+      execFileSync("sh", ["-c", 'mkfifo "$0"', path])
+      assert.match((yield* Effect.flip(keep(home, signedIn()))).message, /is no list of keys and was left as it is/)
+      assert.match((yield* Effect.flip(forget(home, "openai"))).message, /is no list of keys/)
+      yield* fs.remove(path)
+      const large = JSON.stringify({ version: 1, keys: { other: "x".repeat(1024 * 1024 - 40) } })
+      yield* fs.writeFileString(path, large)
+      assert.match((yield* Effect.flip(keep(home, signedIn()))).message, /would have more than 1048576 bytes/)
+      assert.strictEqual(yield* fs.readFileString(path), large)
+    }).pipe(Effect.provide(platform))
+  )
+
+  it.live("waits for no pipe, and makes no file that would not be read", () =>
+    Effect.gen(function* () {
+      const { fs, home } = yield* place
+      const path = `${home}/config.toml`
+      const setDefault = changeConfig(home, (text) => setKey(text, ["models", "default"], "c/d"))
+      yield* fs.makeDirectory(home)
+      execFileSync("sh", ["-c", 'mkfifo "$0"', path])
+      assert.strictEqual((yield* Effect.flip(setDefault)).message, `${path} is a FIFO; make it a plain file`)
+      yield* fs.remove(path)
+      const large = `# ${"x".repeat(1024 * 1024 - 10)}\n`
+      yield* fs.writeFileString(path, large)
+      assert.match(
+        (yield* Effect.flip(setDefault)).message,
+        /would have \d+ bytes, more than 1048576; shorten it first$/
+      )
+      assert.strictEqual(yield* fs.readFileString(path), large)
     }).pipe(Effect.provide(platform))
   )
 })

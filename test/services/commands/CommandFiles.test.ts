@@ -108,6 +108,20 @@ describe("files of commands", () => {
     })
   )
 
+  it.live("are looked for once in each folder, however many links lead to it", () =>
+    Effect.gen(function* () {
+      const { names, project } = yield* make
+      const commands = join(project, ".supercharge/commands")
+      put(join(commands, "one.md"), "1")
+      put(join(commands, "real/two.md"), "2")
+      for (let count = 0; count < 100; count++) symlinkSync(".", join(commands, `l${count}`))
+      symlinkSync("real", join(commands, "link"))
+      const start = performance.now()
+      assert.deepStrictEqual((yield* names).commands, { one: "1", "link:two": "2" })
+      assert.isBelow(performance.now() - start, 2_000)
+    })
+  )
+
   it.live("that are too large, too deep, too many or badly named are left out", () =>
     Effect.gen(function* () {
       const { names, project } = yield* make

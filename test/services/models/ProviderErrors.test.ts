@@ -98,6 +98,17 @@ describe.each(kinds)("failures of kind %s", (kind) => {
     })
   )
 
+  it.effect("an answer without end is cut off, whatever it consists of", () =>
+    Effect.gen(function* () {
+      const text = "x".repeat(1024 * 1024)
+      const spoken = yield* failureOf(kind, { pieces: Array.from({ length: 17 }, () => ({ text })) })
+      assert.strictEqual(spoken.reason._tag, "InvalidOutputError")
+      assert.include(spoken.message, "did not stop: its answer has more than 16777216 characters")
+      const refused = yield* failureOf(kind, { status: 200, message: text.repeat(17) })
+      assert.include(refused.message, "the answer has more than 16 MiB")
+    })
+  )
+
   it.effect("an error under a status of success is told, and is not tried again", () =>
     Effect.gen(function* () {
       const error = yield* failureOf(kind, { status: 200, message: "no credit left" })

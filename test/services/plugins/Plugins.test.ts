@@ -197,4 +197,20 @@ describe("without plugins", () => {
       assert.deepStrictEqual((yield* current).plugins, [])
     }).pipe(Effect.provide(settingsHome()))
   )
+
+  it.live("with files that nobody could take apart costs those files", () =>
+    Effect.gen(function* () {
+      const deep = (inner: string) => `${'{"a":'.repeat(20_000)}${inner}${"}".repeat(20_000)}`
+      const { current, plugins } = yield* withPlugins({
+        "one/plugin.json": `{"name":"deep","hooks":${deep("1")}}`,
+        "one/.mcp.json": deep("1"),
+        "one/commands/go.md": "Go"
+      })
+      const { hooks, mcpServers, warnings } = yield* current
+      assert.deepStrictEqual([hooks, mcpServers], [[], []])
+      assert.lengthOf(warnings, 2)
+      for (const warning of warnings) assert.match(warning, /is not read: it is nested more than 100 levels deep; /)
+      assert.strictEqual((yield* plugins)[0]?.name, "one")
+    })
+  )
 })

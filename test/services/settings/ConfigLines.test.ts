@@ -62,4 +62,16 @@ describe("lines", () => {
     const { warnings } = Result.getOrThrow(parseConfigFile("[auth]\n\nsk-secret-1 = true", "config.toml"))
     assert.deepStrictEqual(warnings, ["config.toml:3: auth.… is not read; the keys are required"])
   })
+
+  it("takes no longer for a document that was made to take long", () => {
+    const start = performance.now()
+    for (const hostile of [
+      `${Array.from({ length: 100_000 }, () => "a").join(".")} = 1\n`,
+      `[${Array.from({ length: 100_000 }, () => "a").join(".")}]\nx = 1\n`,
+      "[[hooks.PreToolUse]]\n".repeat(40_000)
+    ]) {
+      Result.getOrThrow(parseConfigFile(hostile, "config.toml"))
+    }
+    assert.isBelow(performance.now() - start, 8_000)
+  })
 })

@@ -8,6 +8,7 @@ import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import type { CustomAgent } from "../../../src/domain/CustomAgent.ts"
 import type { ExecutionMode } from "../../../src/domain/permission/ExecutionMode.ts"
+import { textContent, type ToolContent } from "../../../src/domain/Tool.ts"
 import { replay } from "../../../src/domain/session/Replay.ts"
 import type { ModelInfo } from "../../../src/domain/Model.ts"
 import { PermissionBroker, type PermissionRequest } from "../../../src/services/PermissionBroker.ts"
@@ -230,6 +231,34 @@ describe("a subagent", () => {
         assert.strictEqual(requests[1]?.sessionId, session.workspace.sessionId)
         assert.isDefined(requests[1]?.ask)
       }
+    })
+  )
+
+  it.effect("is named by its questions, and by no other", () =>
+    Effect.gen(function* () {
+      const shown: Array<ReadonlyArray<ToolContent>> = []
+      const broker = Layer.succeed(PermissionBroker, {
+        decide: ({ ask, call, sessionId }) =>
+          Effect.as(ask === undefined ? Effect.void : ask({ sessionId, call, options: [] }), {
+            _tag: "Allowed"
+          } as const),
+        readable: () => Effect.succeedNone
+      })
+      yield* run(simple, {
+        broker,
+        session: {
+          ask: ({ call }) =>
+            Effect.sync(() => {
+              shown.push(call.patch.content ?? [])
+              return { _tag: "Cancelled" } as const
+            })
+        }
+      })
+      const note = textContent("Asked by the subagent helper")
+      assert.deepStrictEqual(
+        shown.map(([first]) => first),
+        [undefined, note]
+      )
     })
   )
 

@@ -35,6 +35,8 @@ export interface Scanned {
 export const LARGEST = 64 * 1024
 const MOST = 200
 const DEEPEST = 4
+/** Folders of one place. */
+const MOST_FOLDERS = 50
 
 /** A part of a name that can be typed. */
 const WORD = /^[\p{L}\p{N}_][\p{L}\p{N}_.-]{0,63}$/u
@@ -62,6 +64,14 @@ export const makeScan = (fs: FileSystem.FileSystem, path: Path.Path) => {
   return (place: CommandPlace): Effect.Effect<Scanned> => {
     const found: Array<Candidate> = []
     const problems: Array<string> = []
+    /** By where they really are: links may lead to one again and again. */
+    const visited = new Set<string>()
+
+    const isNew = (real: string): boolean => {
+      if (visited.has(real) || visited.size >= MOST_FOLDERS) return false
+      visited.add(real)
+      return true
+    }
 
     const look = Effect.fnUntraced(function* (file: string) {
       const seen = Option.getOrUndefined(yield* examine(file, place.within))
@@ -92,7 +102,7 @@ export const makeScan = (fs: FileSystem.FileSystem, path: Path.Path) => {
           const word = isMarkdown ? entry.slice(0, -3) : entry
           const seen = yield* look(file)
           if (seen === undefined) continue
-          if (seen.type === "Directory" && depth < DEEPEST && WORD.test(entry)) {
+          if (seen.type === "Directory" && depth < DEEPEST && WORD.test(entry) && isNew(seen.real)) {
             yield* commands(file, `${prefix}${entry}:`, depth + 1)
           }
           if (seen.type !== "File" || !isMarkdown) continue
@@ -102,6 +112,10 @@ export const makeScan = (fs: FileSystem.FileSystem, path: Path.Path) => {
       }
     )
 
-    return Effect.as(place.kind === "skill" ? skills() : commands(place.folder, "", 1), { found, problems })
+    const all = Effect.andThen(
+      Effect.map(Effect.option(fs.realPath(place.folder)), Option.map(isNew)),
+      commands(place.folder, "", 1)
+    )
+    return Effect.as(place.kind === "skill" ? skills() : all, { found, problems })
   }
 }

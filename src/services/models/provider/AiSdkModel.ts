@@ -14,6 +14,7 @@ import * as Queue from "effect/Queue"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import { Conversation } from "../Conversation.ts"
+import { makeCount, tooLong } from "./AnswerLimits.ts"
 import { mergeBurst } from "./Bursts.ts"
 import { foldParts } from "./FoldParts.ts"
 import * as ModelParts from "./ModelParts.ts"
@@ -63,6 +64,7 @@ const openStream = Effect.fnUntraced(function* (
   const signal = yield* Effect.abortSignal
   const conversation = yield* Conversation
   const mapper = ModelParts.make(provider)
+  const isCounted = makeCount()
   let heardAt = clock.currentTimeMillisUnsafe()
   let reading = true
   const hear = (): void => {
@@ -90,6 +92,7 @@ const openStream = Effect.fnUntraced(function* (
         reader
           .read()
           .then(({ done, value }) => {
+            if (!done && !isCounted(value)) return fail(ProviderFailure.answerFailed(tooLong, failure))
             const mapped = done ? mapper.end() : mapper.accept(value)
             if (Result.isFailure(mapped)) {
               return fail(brokenError(mapped.failure, failure, clock.currentTimeMillisUnsafe()))

@@ -10,6 +10,7 @@ import type * as Scope from "effect/Scope"
 import { version } from "../../../domain/Version.ts"
 import { makeProxyAgent } from "../../network/ProxyAgent.ts"
 import type { Send as Ask } from "../GetJson.ts"
+import { bounded } from "./AnswerLimits.ts"
 import { requireStream } from "./StreamedAnswer.ts"
 
 export interface ProviderHttp {
@@ -67,21 +68,6 @@ const hasProxy = Effect.map(
   (found) => found.some(({ _tag }) => _tag === "Some")
 )
 
-const observed = (body: ReadableStream<Uint8Array>, onBytes: () => void): ReadableStream<Uint8Array> => {
-  const reader = body.getReader()
-  return new ReadableStream(
-    {
-      pull: (controller) =>
-        reader.read().then(({ done, value }) => {
-          onBytes()
-          return done ? controller.close() : controller.enqueue(value)
-        }),
-      cancel: (reason) => reader.cancel(reason)
-    },
-    { highWaterMark: 0 }
-  )
-}
-
 /** Connections are kept for later requests. */
 export const make: Effect.Effect<ProviderHttp, never, Scope.Scope> = Effect.gen(function* () {
   const own = (yield* hasProxy) ? undefined : yield* ownFetch
@@ -96,7 +82,7 @@ export const make: Effect.Effect<ProviderHttp, never, Scope.Scope> = Effect.gen(
       const headers = new Headers(init?.headers)
       headers.set("user-agent", USER_AGENT)
       const signal = init?.signal ?? null
-      const onBytes = signal === null ? undefined : observers.get(signal)
+      const onBytes = (signal === null ? undefined : observers.get(signal)) ?? (() => {})
       const answer = send(input instanceof Request ? input.url : String(input), {
         method: init?.method ?? "GET",
         headers: [...headers],
@@ -105,12 +91,14 @@ export const make: Effect.Effect<ProviderHttp, never, Scope.Scope> = Effect.gen(
         redirect: "manual",
         signal
       })
-      const answered = answer.then(requireStream)
-      if (onBytes === undefined) return answered
-      return answered.then(({ body, headers, status, statusText }) => {
-        onBytes()
-        return new Response(body === null ? null : observed(body, onBytes), { status, statusText, headers })
-      })
+      return answer
+        .then(({ body, headers, status, statusText }) => {
+          onBytes()
+          const isStream = status < 300 && (headers.get("content-type") ?? "").includes("event-stream")
+          const read = body === null ? null : bounded(body, isStream, onBytes)
+          return new Response(read, { status, statusText, headers })
+        })
+        .then(requireStream)
     }
   }
 })

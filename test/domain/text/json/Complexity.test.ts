@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Schema from "effect/Schema"
 import * as Effect from "effect/Effect"
-import * as Complexity from "../../../src/domain/wire/Complexity.ts"
-import * as JsonRpc from "../../../src/domain/wire/JsonRpc.ts"
-import * as RequestId from "../../../src/domain/wire/RequestId.ts"
+import * as Complexity from "../../../../src/domain/text/json/Complexity.ts"
+import * as JsonRpc from "../../../../src/domain/wire/JsonRpc.ts"
+import * as RequestId from "../../../../src/domain/wire/RequestId.ts"
 
 const { depth, values } = Complexity.most
 
