@@ -43,15 +43,16 @@ export class Confinements extends Context.Service<Confinements, ConfinementsShap
       }) {
         const { sandboxProfile } = yield* settings.current
         const project = yield* projects.of(cwd)
-        const demands = [sandboxProfile, harness.sandbox, project.sandboxProfile].filter((one) => one !== undefined)
-        const profile = demands.length === 0 ? "workspace" : demands.reduce(stricter)
+        // Only the person opens: a project comes with a clone, and is read before anybody trusts it.
+        const demands = [harness.sandbox, project.sandboxProfile].filter((one) => one !== undefined)
+        const profile = demands.reduce(stricter, sandboxProfile ?? "workspace")
         if (profile === "off") return free
         const status = yield* runner.status(profile)
         if (status._tag === "Ready") return { profile, isMissed: false, problem: undefined }
         const { reason, remedy } = status
         return {
           profile: "off",
-          isMissed: demands.length > 0,
+          isMissed: [sandboxProfile, ...demands].some((one) => one !== undefined && one !== "off"),
           problem: { reason, remedy }
         } satisfies SessionConfinement
       })
