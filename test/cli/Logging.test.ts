@@ -1,7 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
+import * as Logger from "effect/Logger"
 import { join } from "node:path"
-import { levelOf } from "../../src/cli/Logging.ts"
+import { forPeople, levelOf } from "../../src/cli/Logging.ts"
 import { start } from "../support/Program.ts"
 import { root } from "../support/Sources.ts"
 
@@ -24,6 +26,21 @@ describe("Logging", () => {
       assert.strictEqual(levelOf(value), level)
     })
   }
+
+  it.effect("speaks to a person in a line, and tells why", () =>
+    Effect.gen(function* () {
+      const lines: Array<string> = []
+      const logger = Logger.make<unknown, void>((options) => void lines.push(forPeople(options)))
+      yield* Effect.logWarning("config.toml:3: x is not read").pipe(
+        Effect.andThen(Effect.logError("It ended", { code: 3 })),
+        Effect.andThen(Effect.logFatal("A turn died", Cause.die(new Error("because")))),
+        Effect.provide(Logger.layer([logger]))
+      )
+      assert.strictEqual(lines[0], "warning: config.toml:3: x is not read")
+      assert.strictEqual(lines[1], 'error: It ended {"code":3}')
+      assert.match(lines[2] ?? "", /^error: A turn died\nError: because/)
+    })
+  )
 
   it.live("neither waits for a reader of stderr nor keeps all that it would read (F119)", () =>
     Effect.gen(function* () {
