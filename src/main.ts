@@ -1,7 +1,7 @@
 /** The entry. What editors start is served at once; every other command line goes through the command tree. */
 import * as Effect from "effect/Effect"
 import { runMain } from "./cli/Process.ts"
-import { type LeaderChoice, serveStdio } from "./cli/Stdio.ts"
+import { type LeaderChoice, serveStdio } from "./cli/agent/Stdio.ts"
 
 const args = process.argv.slice(2)
 

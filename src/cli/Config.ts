@@ -2,7 +2,7 @@
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
-import { agentFlags, flagsOf } from "./AgentFlags.ts"
+import { agentFlags, flagsOf } from "./agent/AgentFlags.ts"
 import { jsonFlag } from "./JsonFlag.ts"
 
 const key = Argument.String("key").pipe(Argument.withDescription("Such as sandbox.profile"))

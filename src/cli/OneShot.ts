@@ -2,7 +2,7 @@
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { agentFlags, type AgentFlags, flagsOf } from "./AgentFlags.ts"
+import { agentFlags, type AgentFlags, flagsOf } from "./agent/AgentFlags.ts"
 import { misused } from "./UsageError.ts"
 
 const { leader: _leader, leaderSocket: _leaderSocket, ...sharedFlags } = agentFlags

@@ -31,7 +31,7 @@ import {
 } from "../../services/settings/Provenance.ts"
 import { terminalWidth } from "../login/Terminal.ts"
 import { failed } from "../login/Here.ts"
-import { table } from "../Table.ts"
+import { table } from "../terminal/Table.ts"
 import { isConfigValue, quietly, unknownKey } from "./EditConfig.ts"
 
 const saidInText = (text: string, layer: "file" | "project", path: string): ReadonlyArray<Said> =>

@@ -16,7 +16,7 @@ import * as ProviderHttp from "../../services/models/provider/ProviderHttp.ts"
 import { type ModelSettings, type ProviderSettings, Settings, type SettingsValue } from "../../services/Settings.ts"
 import { explained } from "../Explained.ts"
 import { inputText } from "../InputText.ts"
-import { plainText } from "../Plain.ts"
+import { plainText } from "../terminal/Plain.ts"
 import { misused } from "../UsageError.ts"
 import {
   type Candidate,

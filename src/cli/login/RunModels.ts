@@ -12,7 +12,7 @@ import * as EndpointModels from "../../services/models/EndpointModels.ts"
 import { listModels } from "../../services/models/ModelList.ts"
 import * as ProviderHttp from "../../services/models/provider/ProviderHttp.ts"
 import { Settings } from "../../services/Settings.ts"
-import { table } from "../Table.ts"
+import { table } from "../terminal/Table.ts"
 import { here } from "./Here.ts"
 import { terminalWidth } from "./Terminal.ts"
 

@@ -4,9 +4,9 @@ import * as Semaphore from "effect/Semaphore"
 import type { Answer, Question } from "../../domain/permission/Permission.ts"
 import { outputText, type ToolContent } from "../../domain/Tool.ts"
 import { textOf } from "../../transports/inbox/Projection.ts"
-import { diffOf } from "../Diff.ts"
-import { plainLine, plainText } from "../Plain.ts"
-import { readLine } from "../TerminalLine.ts"
+import { diffOf } from "../terminal/Diff.ts"
+import { plainLine, plainText } from "../terminal/Plain.ts"
+import { readLine } from "../terminal/TerminalLine.ts"
 
 export type Asker = (question: Question, title: string) => Effect.Effect<Answer>
 

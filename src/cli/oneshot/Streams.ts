@@ -4,7 +4,7 @@ import * as Runtime from "effect/Runtime"
 import * as Schema from "effect/Schema"
 import type { Event } from "../../domain/Event.ts"
 import type { ToolCallId } from "../../domain/Ids.ts"
-import { plainLine } from "../Plain.ts"
+import { plainLine } from "../terminal/Plain.ts"
 import { forTerminal } from "./Answer.ts"
 
 /** Whoever read the output has gone, as `head` does: there is nothing to say to anybody. */

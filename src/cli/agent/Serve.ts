@@ -3,10 +3,10 @@ import * as Command from "effect/cli/Command"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import { agentOptions } from "./AgentFlags.ts"
-import { explained } from "./Explained.ts"
+import { explained } from "../Explained.ts"
 import { bindFlag, listenerFlags, secretFlag, tlsOf } from "./ListenerFlags.ts"
 import * as ListenerSecret from "./ListenerSecret.ts"
-import { lifetime } from "./Process.ts"
+import { lifetime } from "../Process.ts"
 import { announcement } from "./Started.ts"
 
 const variable = "SUPERCHARGE_AGENT_SECRET"
@@ -19,7 +19,7 @@ export const serve = Command.make(
     const tls = yield* tlsOf(tlsCert, tlsKey)
     const secret = yield* ListenerSecret.choose(given, bind.host, variable)
     const { alwaysApprove } = flags
-    const program = yield* Effect.promise(() => import("../composition/Serve.ts"))
+    const program = yield* Effect.promise(() => import("../../composition/Serve.ts"))
     yield* program
       .serve({
         flags,

@@ -2,8 +2,8 @@
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
-import type { Flags } from "../services/Settings.ts"
-import { explained } from "./Explained.ts"
+import type { Flags } from "../../services/Settings.ts"
+import { explained } from "../Explained.ts"
 
 /** A relative folder is meant from where the command was typed. */
 export const withPluginDirs = Effect.fnUntraced(function* (flags: Flags) {

@@ -6,7 +6,7 @@ import * as Path from "effect/Path"
 import * as Result from "effect/Result"
 import * as Runtime from "effect/Runtime"
 import * as Schema from "effect/Schema"
-import { makeAgentFiles } from "../services/agents/AgentFiles.ts"
+import { makeAgentFiles } from "../../services/agents/AgentFiles.ts"
 
 /** Sessions would begin without what they were to be, and stderr says why. */
 export class ProfileUnusable extends Schema.TaggedError<ProfileUnusable>()("ProfileUnusable", {}) {

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { type Column, table, widthOf } from "../../src/cli/Table.ts"
+import { type Column, table, widthOf } from "../../../src/cli/terminal/Table.ts"
 
 const columns: ReadonlyArray<Column> = [
   { title: "ID", cells: ["01a2", "77"] },

@@ -7,13 +7,13 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import type { Hello, Member, Reply, Report } from "../transports/leader/Handshake.ts"
+import type { Hello, Member, Reply, Report } from "../../transports/leader/Handshake.ts"
 import { agentOptions, leaderOptions, leaderSocketFlag, ownFlags } from "./AgentFlags.ts"
-import { explained } from "./Explained.ts"
-import { lifetime } from "./Process.ts"
-import { misused } from "./UsageError.ts"
+import { explained } from "../Explained.ts"
+import { lifetime } from "../Process.ts"
+import { misused } from "../UsageError.ts"
 
-const composition = Effect.promise(() => import("../composition/Leader.ts"))
+const composition = Effect.promise(() => import("../../composition/Leader.ts"))
 
 /** `agent leader`. */
 export const agentLeader = Command.make(

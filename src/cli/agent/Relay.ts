@@ -3,10 +3,10 @@ import * as Command from "effect/cli/Command"
 import * as Console from "effect/Console"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import { type Address, authority } from "../transports/http/Address.ts"
-import { explained } from "./Explained.ts"
+import { type Address, authority } from "../../transports/http/Address.ts"
+import { explained } from "../Explained.ts"
 import { bindFlag, listenerFlags, tlsOf } from "./ListenerFlags.ts"
-import { lifetime } from "./Process.ts"
+import { lifetime } from "../Process.ts"
 import { openWarning, reachable } from "./Started.ts"
 
 /** What a person needs in order to connect both sides. */
@@ -30,7 +30,7 @@ export const relay = Command.make(
   },
   Effect.fnUntraced(function* ({ bind, tlsCert, tlsKey }) {
     const tls = yield* tlsOf(tlsCert, tlsKey)
-    const { serve } = yield* Effect.promise(() => import("../transports/relay/Relay.ts"))
+    const { serve } = yield* Effect.promise(() => import("../../transports/relay/Relay.ts"))
     const { ending, until } = lifetime(Duration.zero)
     const listen = Effect.gen(function* () {
       const address = yield* serve({ ...bind, ...(tls === undefined ? {} : { tls }) })

@@ -5,14 +5,14 @@ import * as Flag from "effect/cli/Flag"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { version } from "../domain/Version.ts"
-import { authority } from "../transports/http/Address.ts"
+import { version } from "../../domain/Version.ts"
+import { authority } from "../../transports/http/Address.ts"
 import { agentOptions } from "./AgentFlags.ts"
 import * as Companion from "./Companion.ts"
-import { explained } from "./Explained.ts"
+import { explained } from "../Explained.ts"
 import { bindFlag, listenerFlags, secretFlag, tlsOf } from "./ListenerFlags.ts"
 import * as ListenerSecret from "./ListenerSecret.ts"
-import { lifetime } from "./Process.ts"
+import { lifetime } from "../Process.ts"
 import * as Started from "./Started.ts"
 
 const variable = "SUPERCHARGE_PASSWORD"
@@ -82,7 +82,7 @@ export const daemon = Command.make(
     }
     const state = { alwaysApprove, secure: tls !== undefined, secret, variable }
     if (acp || companion) {
-      const program = yield* Effect.promise(() => import("../composition/Serve.ts"))
+      const program = yield* Effect.promise(() => import("../../composition/Serve.ts"))
       return yield* program
         .serve({
           ...options,
@@ -90,7 +90,7 @@ export const daemon = Command.make(
         })
         .pipe(explained)
     }
-    const program = yield* Effect.promise(() => import("../composition/Daemon.ts"))
+    const program = yield* Effect.promise(() => import("../../composition/Daemon.ts"))
     yield* program
       .daemon({
         ...options,

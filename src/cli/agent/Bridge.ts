@@ -4,11 +4,11 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Runtime from "effect/Runtime"
 import * as Schema from "effect/Schema"
-import { bridge } from "../composition/Bridge.ts"
-import { settings } from "../composition/Platform.ts"
-import type { Flags } from "../services/Settings.ts"
-import * as Stdio from "../transports/Stdio.ts"
-import { endSoon } from "./Process.ts"
+import { bridge } from "../../composition/Bridge.ts"
+import { settings } from "../../composition/Platform.ts"
+import type { Flags } from "../../services/Settings.ts"
+import * as Stdio from "../../transports/Stdio.ts"
+import { endSoon } from "../Process.ts"
 
 /** There is no leader, and stderr says why. */
 export class NoLeader extends Schema.TaggedError<NoLeader>()("NoLeader", {}) {

@@ -1,13 +1,13 @@
 /** An agent on the stdin and stdout of this process, until the input ends: one of its own, or the one that editors share. */
 import * as Effect from "effect/Effect"
-import { agent } from "../composition/Agent.ts"
-import { version } from "../domain/Version.ts"
-import { type Flags, Settings } from "../services/Settings.ts"
-import * as Connection from "../transports/acp/Connection.ts"
-import { Frames } from "../transports/Frames.ts"
-import * as Stdio from "../transports/Stdio.ts"
+import { agent } from "../../composition/Agent.ts"
+import { version } from "../../domain/Version.ts"
+import { type Flags, Settings } from "../../services/Settings.ts"
+import * as Connection from "../../transports/acp/Connection.ts"
+import { Frames } from "../../transports/Frames.ts"
+import * as Stdio from "../../transports/Stdio.ts"
 import type { NoLeader } from "./Bridge.ts"
-import { endSoon } from "./Process.ts"
+import { endSoon } from "../Process.ts"
 
 /** `leader` absent: what the configuration says. `socket` absent: that of the user. */
 export interface LeaderChoice {

@@ -6,7 +6,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
-import * as Address from "../transports/http/Address.ts"
+import * as Address from "../../transports/http/Address.ts"
 
 const origins = Flag.String("allow-origin").pipe(
   Flag.withMetavar("ORIGIN"),

@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import { randomBytes } from "node:crypto"
-import { isLoopback, weaknessOf } from "../transports/http/Guard.ts"
+import { isLoopback, weaknessOf } from "../../transports/http/Guard.ts"
 
 /** Bytes of a generated secret: 192 bits. */
 const BYTES = 24

@@ -1,10 +1,10 @@
 /** What a person is told of a server that just started. */
 import * as Redacted from "effect/Redacted"
-import * as RemoteAccess from "../composition/RemoteAccess.ts"
-import type { ExecutionMode } from "../domain/permission/ExecutionMode.ts"
-import { version } from "../domain/Version.ts"
-import { type Address, authority } from "../transports/http/Address.ts"
-import { isLoopback } from "../transports/http/Guard.ts"
+import * as RemoteAccess from "../../composition/RemoteAccess.ts"
+import type { ExecutionMode } from "../../domain/permission/ExecutionMode.ts"
+import { version } from "../../domain/Version.ts"
+import { type Address, authority } from "../../transports/http/Address.ts"
+import { isLoopback } from "../../transports/http/Guard.ts"
 import type * as ListenerSecret from "./ListenerSecret.ts"
 
 /** Every address of the machine is one that no client can connect to: this one it has in any case. */

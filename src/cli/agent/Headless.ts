@@ -5,9 +5,9 @@ import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { agentOptions } from "./AgentFlags.ts"
-import { explained } from "./Explained.ts"
+import { explained } from "../Explained.ts"
 import { listenerFlags } from "./ListenerFlags.ts"
-import { lifetime } from "./Process.ts"
+import { lifetime } from "../Process.ts"
 
 const flags = {
   url: Flag.String("relay-url").pipe(
@@ -36,7 +36,7 @@ export const headless = Command.make(
   flags,
   Effect.fnUntraced(function* ({ grace, oldOrigin, oldUrl, origin, tokenFile, url }) {
     const options = yield* agentOptions
-    const { serveHeadless } = yield* Effect.promise(() => import("../composition/Headless.ts"))
+    const { serveHeadless } = yield* Effect.promise(() => import("../../composition/Headless.ts"))
     yield* serveHeadless(options, {
       url: Option.getOrUndefined(Option.orElse(url, () => oldUrl)),
       tokenFile: Option.getOrUndefined(tokenFile),

@@ -6,7 +6,7 @@ import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import * as Redacted from "effect/Redacted"
-import { findExecutableIn, searchedFolders } from "../services/sandbox/Executable.ts"
+import { findExecutableIn, searchedFolders } from "../../services/sandbox/Executable.ts"
 
 export const program = "supercharge-superagent-server"
 
