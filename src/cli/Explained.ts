@@ -6,3 +6,6 @@ import * as Effect from "effect/Effect"
 export const explained = Effect.mapError(
   (cause: { readonly message: string }) => new CliError.UserError({ cause, userMessage: cause.message })
 )
+
+/** Ends the command with code 1, and says why. */
+export const failed = (userMessage: string) => new CliError.UserError({ cause: userMessage, userMessage })

@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
-import { failed } from "./login/Here.ts"
+import { failed } from "./Explained.ts"
 
 /** In bytes. */
 const LARGEST = 1024 * 1024

@@ -1,6 +1,5 @@
 /** `permissions list` and `revoke`: the answers that are remembered, and what becomes of them. */
 import * as Argument from "effect/cli/Argument"
-import * as CliError from "effect/cli/CliError"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Console from "effect/Console"
@@ -11,7 +10,7 @@ import { settings } from "../composition/Platform.ts"
 import * as ProjectFiles from "../composition/Projects.ts"
 import { Grants, type RememberedGrant } from "../services/permission/Grants.ts"
 import { Projects } from "../services/Projects.ts"
-import { explained } from "./Explained.ts"
+import { explained, failed } from "./Explained.ts"
 import { jsonFlag } from "./JsonFlag.ts"
 
 const services = Layer.mergeAll(Grants.layer, ProjectFiles.layer).pipe(
@@ -79,8 +78,6 @@ const list = Command.make(
     for (const grant of wanted) yield* Console.log(json ? JSON.stringify(grant) : lineOf(grant))
   }, Effect.provide(services))
 ).pipe(Command.withDescription("List the remembered answers of this project, the oldest first"))
-
-const failed = (userMessage: string) => new CliError.UserError({ cause: userMessage, userMessage })
 
 const revoke = Command.make(
   "revoke",

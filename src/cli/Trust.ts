@@ -1,6 +1,5 @@
 /** `trust`, `trust list` and `trust revoke`: which folders may bring hooks, servers and allow rules of their own. */
 import * as Argument from "effect/cli/Argument"
-import * as CliError from "effect/cli/CliError"
 import * as Command from "effect/cli/Command"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
@@ -11,7 +10,7 @@ import { settings } from "../composition/Platform.ts"
 import { makeProjects } from "../services/project/ProjectsLive.ts"
 import { shown } from "../services/project/Trustable.ts"
 import { Settings } from "../services/Settings.ts"
-import { explained } from "./Explained.ts"
+import { explained, failed } from "./Explained.ts"
 import { jsonFlag } from "./JsonFlag.ts"
 
 const folder = Argument.String("folder").pipe(
@@ -20,8 +19,6 @@ const folder = Argument.String("folder").pipe(
 )
 
 const provided = Effect.provide(settings({ alwaysApprove: false }))
-
-const failed = (userMessage: string) => new CliError.UserError({ cause: userMessage, userMessage })
 
 const list = Command.make(
   "list",

@@ -15,7 +15,7 @@ import { type ConfigKey, isTable } from "../../services/settings/ConfigKey.ts"
 import { jsonSchema, keyAt, keyPaths } from "../../services/settings/ConfigSchema.ts"
 import { changeConfig } from "../../services/settings/ConfigWriter.ts"
 import { inputText } from "../InputText.ts"
-import { failed } from "../login/Here.ts"
+import { failed } from "../Explained.ts"
 
 /** What the reader complains of is shown as such where it matters, and is no log. */
 export const quietly = Effect.provideService(References.MinimumLogLevel, "None")

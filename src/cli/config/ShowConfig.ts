@@ -30,7 +30,7 @@ import {
   saidInFlags
 } from "../../services/settings/Provenance.ts"
 import { terminalWidth } from "../login/Terminal.ts"
-import { failed } from "../login/Here.ts"
+import { failed } from "../Explained.ts"
 import { table } from "../terminal/Table.ts"
 import { isConfigValue, quietly, unknownKey } from "./EditConfig.ts"
 

@@ -14,7 +14,7 @@ import { listModels, splitId } from "../../services/models/ModelList.ts"
 import { askEndpoint } from "../../services/models/OfferedModels.ts"
 import * as ProviderHttp from "../../services/models/provider/ProviderHttp.ts"
 import { type ModelSettings, type ProviderSettings, Settings, type SettingsValue } from "../../services/Settings.ts"
-import { explained } from "../Explained.ts"
+import { explained, failed } from "../Explained.ts"
 import { inputText } from "../InputText.ts"
 import { plainText } from "../terminal/Plain.ts"
 import { misused } from "../UsageError.ts"
@@ -28,7 +28,7 @@ import {
   titleOf,
   withKey
 } from "./Candidate.ts"
-import { failed, here } from "./Here.ts"
+import { here } from "./Here.ts"
 import * as Questions from "./Questions.ts"
 
 export interface LoginFlags {

@@ -6,8 +6,8 @@ import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import { forget } from "../../services/auth/ProviderKeys.ts"
 import { Settings } from "../../services/Settings.ts"
-import { explained } from "../Explained.ts"
-import { failed, here } from "./Here.ts"
+import { explained, failed } from "../Explained.ts"
+import { here } from "./Here.ts"
 
 /** Sign-ins of connections live in the memory of agents that run; on disk lies only what was asked with a key. */
 const forgetCached = Effect.gen(function* () {

@@ -9,7 +9,8 @@ import { hasOwnList, listModels } from "../../services/models/ModelList.ts"
 import { type ProviderSettings, Settings, type SettingsValue } from "../../services/Settings.ts"
 import { table } from "../terminal/Table.ts"
 import { sourceOf } from "./Candidate.ts"
-import { failed, here } from "./Here.ts"
+import { failed } from "../Explained.ts"
+import { here } from "./Here.ts"
 import { terminalWidth } from "./Terminal.ts"
 
 const keyText = (provider: ProviderSettings): string => (provider.apiKey === undefined ? "none" : sourceOf(provider))

@@ -1,5 +1,4 @@
 /** `sessions`: what the store has, for people and for scripts. */
-import * as CliError from "effect/cli/CliError"
 import * as Console from "effect/Console"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
@@ -22,7 +21,7 @@ import { version } from "../../domain/Version.ts"
 import { Agent } from "../../services/Agent.ts"
 import type { Editor } from "../../services/Editor.ts"
 import { SessionStore } from "../../services/SessionStore.ts"
-import { explained } from "../Explained.ts"
+import { explained, failed } from "../Explained.ts"
 import { lineOf } from "../oneshot/Lines.ts"
 import type { StreamLine } from "../oneshot/Output.ts"
 import * as Streams from "../oneshot/Streams.ts"
@@ -35,8 +34,6 @@ import { markdownOf } from "./Markdown.ts"
 
 const flags = { alwaysApprove: false }
 const store = Effect.provide(Layer.provideMerge(Store.layer, settings(flags)))
-
-const failed = (userMessage: string) => new CliError.UserError({ cause: userMessage, userMessage })
 
 /** Characters of an id that are shown at least. */
 const SHORTEST = 8

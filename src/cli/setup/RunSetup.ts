@@ -1,5 +1,4 @@
 /** `acp setup`: puts the agent into an editor's settings, or says what to put where. */
-import * as CliError from "effect/cli/CliError"
 import * as Config from "effect/Config"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
@@ -9,7 +8,7 @@ import * as Path from "effect/Path"
 import * as Result from "effect/Result"
 import { homedir } from "node:os"
 import { diffOf } from "../terminal/Diff.ts"
-import { explained } from "../Explained.ts"
+import { explained, failed } from "../Explained.ts"
 import { misused } from "../UsageError.ts"
 import { plan } from "./AgentEntry.ts"
 import { type EditorId, editorIds } from "./EditorIds.ts"
@@ -56,8 +55,6 @@ export const look = Effect.fnUntraced(function* (editor: FileEditor, file: strin
   const planned = plan(text, { ...editor.wanted, launch, isSameCommand })
   return { text, launch, planned }
 })
-
-const failed = (userMessage: string) => new CliError.UserError({ cause: userMessage, userMessage })
 
 const write = Effect.fnUntraced(function* (id: "zed" | "jetbrains", editor: FileEditor, given: Option.Option<string>) {
   const path = yield* Path.Path
