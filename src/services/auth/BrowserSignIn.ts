@@ -61,7 +61,8 @@ const listen = (path: string, answered: Deferred.Deferred<string>) =>
     (server) =>
       Effect.sync(() => {
         server.close()
-        server.closeIdleConnections()
+        // Browsers open connections ahead of their requests, and half a request would hold the process up.
+        server.closeAllConnections()
       })
   )
 

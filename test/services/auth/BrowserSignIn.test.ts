@@ -7,6 +7,7 @@ import * as Redacted from "effect/Redacted"
 import * as TestClock from "effect/testing/TestClock"
 import { createHash } from "node:crypto"
 import { createServer } from "node:http"
+import { connect } from "node:net"
 import { type BrowserService, signIn } from "../../../src/services/auth/BrowserSignIn.ts"
 import { direct } from "../../../src/services/models/GetJson.ts"
 
@@ -68,6 +69,19 @@ describe("a sign-in in the browser", () => {
       assert.strictEqual(yield* visit(`${back}?code=the-code`), 200)
       assert.strictEqual(Redacted.value(yield* Fiber.join(fiber)), key)
       assert.strictEqual((yield* Effect.exit(visit(back)))._tag, "Failure")
+    })
+  )
+
+  it.live("leaves no connection open that has no whole request", () =>
+    Effect.gen(function* () {
+      const { back, fiber } = yield* begin
+      const closed = yield* Deferred.make<void>()
+      const socket = connect(Number(new URL(back).port), "127.0.0.1", () => socket.write("GET / HTTP/1.1\r\nx: "))
+      socket.on("error", () => {})
+      socket.on("close", () => Deferred.doneUnsafe(closed, Effect.void))
+      yield* visit(`${back}?code=the-code`)
+      yield* Fiber.join(fiber)
+      yield* Deferred.await(closed)
     })
   )
 
