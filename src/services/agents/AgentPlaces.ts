@@ -14,6 +14,9 @@ export interface AgentPlace {
 /** Folders from the one of the session up to the root of its project. */
 const MOST_FOLDERS = 50
 
+/** Looks wait for the disk, and do so side by side: each prompt begins with them. */
+const atOnce = { concurrency: 8 }
+
 export interface AgentPlaces {
   /** In the order in which they count. */
   readonly of: (cwd: string) => Effect.Effect<ReadonlyArray<AgentPlace>>
@@ -50,17 +53,16 @@ export const makeAgentPlaces = (
 
   return {
     of: Effect.fnUntraced(function* (cwd) {
-      const folders = yield* foldersOf(cwd)
+      const [folders, persons] = yield* Effect.all([foldersOf(cwd), Effect.forEach(own, realOf, atOnce)], atOnce)
       const root = folders.at(-1) ?? cwd
-      const persons = new Set(yield* Effect.forEach(own, realOf))
-      const places: Array<AgentPlace> = []
-      for (const folder of folders) {
-        for (const name of [OWN_FOLDER, ".claude"]) {
-          const candidate = paths.join(folder, name, "agents")
-          // Whoever works in their home folder has no project there.
-          if (!persons.has(yield* realOf(candidate))) places.push({ scope: "project", folder: candidate, root })
-        }
-      }
+      const candidates = folders.flatMap((folder) =>
+        [OWN_FOLDER, ".claude"].map((name) => paths.join(folder, name, "agents"))
+      )
+      const real = yield* Effect.forEach(candidates, realOf, atOnce)
+      // Whoever works in their home folder has no project there.
+      const places = candidates
+        .filter((_, at) => !persons.includes(real[at] ?? ""))
+        .map((folder): AgentPlace => ({ scope: "project", folder, root }))
       return [...places, ...own.map((folder): AgentPlace => ({ scope: "user", folder }))]
     }),
     forNew: Effect.fnUntraced(function* (cwd, scope) {

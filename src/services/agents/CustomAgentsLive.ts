@@ -97,8 +97,12 @@ export const layer = Layer.effect(
 
     const list = Effect.fn("CustomAgents.list")(function* (cwd: string) {
       const gathering = makeGathering()
-      for (const { folder, root, scope } of yield* places.of(cwd)) {
-        const found = yield* files.readFolder(folder, root)
+      const folders = yield* Effect.forEach(
+        yield* places.of(cwd),
+        ({ folder, root, scope }) => Effect.map(files.readFolder(folder, root), (found) => ({ found, scope })),
+        { concurrency: 8 }
+      )
+      for (const { found, scope } of folders) {
         gathering.problems.push(...found.problems)
         for (const file of found.files) gathering.add(file, scope)
       }

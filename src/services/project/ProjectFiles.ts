@@ -46,6 +46,9 @@ const MOST_FOLDERS = 50
 /** Files whose last good content is remembered. */
 const MOST_REMEMBERED = 500
 
+/** Looks wait for the disk, and do so side by side: each call of a tool begins with them. */
+const atOnce = { concurrency: 8 }
+
 const isAbsent = ({ reason }: PlatformError): boolean => reason._tag === "NotFound"
 const unreadable = ({ reason }: PlatformError): string => `cannot be read (${reason._tag}); make it readable for you`
 
@@ -122,17 +125,23 @@ export const makeProjectFiles = (fs: FileSystem.FileSystem, path: Path.Path, hom
     const problems: Array<string> = []
     const person = yield* realOf(home)
     const folders = foldersOf(root, cwd)
+    const looked = yield* Effect.forEach(
+      folders.slice(0, MOST_FOLDERS),
+      (folder) => {
+        const own = path.join(folder, OWN_FOLDER)
+        return Effect.all([Effect.succeed(own), realOf(own), hooksIn(path.join(own, "hooks"))], atOnce)
+      },
+      atOnce
+    )
     if (folders.length > MOST_FOLDERS) {
       problems.push(`${cwd} lies more than ${MOST_FOLDERS} folders deep; what the deepest configure is not used`)
     }
-    for (const folder of folders.slice(0, MOST_FOLDERS)) {
-      const own = path.join(folder, OWN_FOLDER)
-      if ((yield* realOf(own)) === person) continue
-      const hooks = yield* hooksIn(path.join(own, "hooks"))
+    for (const [own, real, hooks] of looked) {
+      if (real === person) continue
       candidates.push({ kind: "config", path: path.join(own, "config.toml") }, ...hooks.files)
       problems.push(...hooks.problems)
     }
-    const found = yield* Effect.forEach(candidates, (candidate) => look(root, candidate))
+    const found = yield* Effect.forEach(candidates, (candidate) => look(root, candidate), atOnce)
     return { files: found.filter((file) => file !== undefined), problems }
   })
 

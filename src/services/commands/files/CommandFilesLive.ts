@@ -27,6 +27,9 @@ interface Read {
   readonly problems: ReadonlyArray<string>
 }
 
+/** Looks wait for the disk, and do so side by side: each prompt begins with them. */
+const atOnce = { concurrency: 8 }
+
 const isSkill = (value: FileCommand | Skill): value is Skill => "folder" in value
 
 /** Where a project has its commands and skills; the last two are those of other agents. */
@@ -78,17 +81,14 @@ export const layer: Layer.Layer<CommandFiles, never, FileSystem.FileSystem | Pat
 
       /** What lies in the home is the person's also where they work around it, and no project's. */
       const placesOf = Effect.fnUntraced(function* (cwd: string) {
-        const own = yield* Effect.forEach(ownRoots, realOf)
-        const folders = yield* foldersOf(cwd)
+        const [own, folders] = yield* Effect.all([Effect.forEach(ownRoots, realOf, atOnce), foldersOf(cwd)], atOnce)
         const within = folders.at(-1) ?? cwd
-        const places: Array<CommandPlace> = []
-        for (const folder of folders) {
-          for (const name of FOLDERS) {
-            const root = path.join(folder, name)
-            if (!own.includes(yield* realOf(root))) places.push(...placesIn(root, within))
-          }
-        }
-        places.push(...ownRoots.flatMap((root) => placesIn(root)))
+        const roots = folders.flatMap((folder) => FOLDERS.map((name) => path.join(folder, name)))
+        const real = yield* Effect.forEach(roots, realOf, atOnce)
+        const places: Array<CommandPlace> = [
+          ...roots.filter((_, at) => !own.includes(real[at] ?? "")).flatMap((root) => placesIn(root, within)),
+          ...ownRoots.flatMap((root) => placesIn(root))
+        ]
         for (const { commands, name, skills } of yield* plugins.of(cwd)) {
           const prefix = `${name}:`
           places.push(
@@ -125,11 +125,11 @@ export const layer: Layer.Layer<CommandFiles, never, FileSystem.FileSystem | Pat
       })
 
       const of = Effect.fn("CommandFiles.of")(function* (cwd: string) {
-        const scanned = yield* Effect.forEach(yield* placesOf(cwd), scan, { concurrency: 8 })
+        const scanned = yield* Effect.forEach(yield* placesOf(cwd), scan, atOnce)
         const reads = yield* Effect.forEach(
           scanned.flatMap(({ found }) => found),
           read,
-          { concurrency: 8 }
+          atOnce
         )
         const values = reads.flatMap(({ value }) => value ?? [])
         return {
